@@ -5,6 +5,7 @@ one, nor with which of these its predictions were compared. The page shows all c
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run, select
 from experiments.nunes2014 import figures, published
-from experiments.nunes2014.published import ERROR
+from experiments.nunes2014.published import ERROR, RATIO, RESENT
 from experiments.nunes2014.runs import (
     EXPERTS,
     SCORED,
@@ -34,7 +35,6 @@ BASE = "jacobson/freebsd-2.2:sampling=every-ack"
 CLOCK = "one-per-rtt/bsd-500ms"
 #: What nunes2014's predictor (the "experts") is given as an RTT sample, by the name of the timing.
 GIVEN = {CLOCK: "clock count", f"{CLOCK}/less-one": "clock count − 1", f"{CLOCK}/time": "RTT"}
-
 #: The profile whose runs have the paper's duration.
 WHOLE = "whole"
 
@@ -62,22 +62,17 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     printed = published.simulated(folder)
     drawn = [run for run in runs if run.algorithm in (BASE, EXPERTS)]
     return {
-        "against": [f"scored against {scored}" for scored in SCORED],
-        "scored": list(SCORED.values()),
+        "scored": SCORED,
         "given": GIVEN,
-        "nearer": [
-            _nearer(given, [r for r in read if r.timing == timing]) for timing, given in GIVEN.items()
-        ],
+        "nearer": [[given, *_nearer([r for r in read if r.timing == at])] for at, given in GIVEN.items()],
         "sizes": list(_sizes(runs)),
         "durations": list(_durations(select(every, timing=CLOCK))),
         "every_estimator": list(_every_estimator(select(runs, timing=CLOCK))),
         "read": read,
         "variances": {(p["scenario"], p["load"]): p["value"] for p in printed if "variance" in p["metric"]},
-        "ratios": {
-            (p["scenario"], p["load"]): p["value"] for p in printed if p["algorithm"] == published.RATIO
-        },
+        "ratios": {(p["scenario"], p["load"]): p["value"] for p in printed if p["algorithm"] == RATIO},
         "printed": [row for row in printed if row["metric"] == ERROR],
-        "claimed": (ERROR, published.RESENT),
+        "claimed": (ERROR, RESENT),
         "live": published.live(folder),
         "figures": figures.draw(drawn, folder, "figures", _panels),
     }
@@ -97,18 +92,16 @@ def _panels(run: Run, metric: str) -> Iterator[tuple[str, str, str]]:
         yield "timers run down at boundaries", label(run), metric
 
 
-def _nearer(given: str, read: Sequence[Beside]) -> list[str]:
-    """Returns a table row that compares the errors of nunes2014's RTT predictor with those of Jacobson's
-    estimator in the networks `read`. `given` names what the predictor is given as an RTT sample."""
-    cells = []
+def _nearer(read: Sequence[Beside]) -> Iterator[str]:
+    """Yields, for each value that predictions are compared with, a text that compares the errors of
+    nunes2014's RTT predictor with those of Jacobson's estimator in the networks `read`."""
     for metric in SCORED.values():
         found = [(ratio, len(p.base)) for p in (r.pairs(metric) for r in read) if (ratio := p.ratio)]
         middles, sure = [ratio[0] for ratio, _ in found], [ratio for ratio, seeds in found if seeds > 1]
         middle = number(statistics.geometric_mean(middles) if middles else None)
         above, below = sum(low > 1 for _, low, _ in sure), sum(high < 1 for _, _, high in sure)
         nearer = f"{sum(middle > 1 for middle in middles)} of {len(middles)}"
-        cells.append(f"{middle}; {nearer}; {above} above, {below} below of {len(sure)}")
-    return [given, *cells]
+        yield f"{middle}; {nearer}; {above} above, {below} below of {len(sure)}"
 
 
 def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[dict[str, float]]:
@@ -123,33 +116,24 @@ def _together(runs: Sequence[Run], metric: str, labels: Sequence[str]) -> list[d
 
 def _sizes(runs: Sequence[Run]) -> Iterator[list[str]]:
     base = BASE.partition(":")[0]
-    for size in SIZES:
-        for given in GIVEN.values():
-            experts, cells = f"{EXPERTS}: fed {given}", []
-            for metric in SCORED.values():
-                found = _together(runs, sized(metric, size), (base, experts))
-                pairs = Pairs([of[base] for of in found], [of[experts] for of in found])
-                more = [of[base] - of[experts] for of in found]
-                nearer = f"{sum(d > 0 for d in more)} of {len(more)}"
-                cells.append(f"{pairs.both()}: {mean_and_half(more, '+.2f')}; {nearer}" if more else "–")
-            yield [size, given, *cells]
+    for size, given in itertools.product(SIZES, GIVEN.values()):
+        experts, cells = f"{EXPERTS}: fed {given}", []
+        for metric in SCORED.values():
+            found = _together(runs, sized(metric, size), (base, experts))
+            pairs = Pairs([of[base] for of in found], [of[experts] for of in found])
+            more = [of[base] - of[experts] for of in found]
+            nearer = f"{sum(d > 0 for d in more)} of {len(more)}"
+            cells.append(f"{pairs.both()}: {mean_and_half(more, '+.2f')}; {nearer}" if more else "–")
+        yield [size, given, *cells]
 
 
-def _durations(runs: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields two table rows for each network of the profile `whole`, whose runs are as long as those of the
-    paper nunes2014: one row for a shorter run with the same seed, and one for the long run."""
+def _durations(runs: Sequence[Run]) -> Iterator[Beside]:
+    """Yields, for each network of the profile `whole`, whose runs are as long as those of the paper
+    nunes2014, first a shorter run with the same seed and then the long run."""
     for whole in beside(select(runs, profile=WHOLE), BASE, CLOCK):
         same = [run for run in shorter(runs) if run.seed == whole.base[0].seed]
-        for one in (*(of for of in beside(same, BASE, CLOCK) if of.network == whole.network), whole):
-            yield [
-                *one.network,
-                f"{one.base[0].parameters['duration_s'] / 60:.1f}",
-                one.rtt_ticks,
-                one.mean("rtt_variance_ticks2"),
-                *(one.pairs(SCORED[scored]).both() for scored in ("the clock count", "the RTT")),
-                one.pairs("retransmitted_share").both(".1%"),
-                one.pairs("timeouts").both(),
-            ]
+        yield from (of for of in beside(same, BASE, CLOCK) if of.network == whole.network)
+        yield whole
 
 
 def _every_estimator(runs: Sequence[Run]) -> Iterator[list[str]]:

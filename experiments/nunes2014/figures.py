@@ -86,10 +86,8 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
     for (variant, panel, name, x), values in found.items():
         if values:
             mean, half = mean_interval([value * scale for value in values], CONFIDENCE)
-            low, high = (
-                max(0.0, mean - (half or 0)),
-                min(mean + (half or 0), 100 if scale == 100 else math.inf),
-            )
+            half = half or 0.0
+            low, high = max(0.0, mean - half), min(mean + half, 100 if scale == 100 else math.inf)
             yield {"row": variant, "panel": panel, "e": name, "x": x, "y": mean, "low": low, "high": high}
 
 

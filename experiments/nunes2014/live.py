@@ -85,29 +85,26 @@ def figure_26(log: Path) -> dict[str, Floats]:
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     runs = sorted(runs, key=lambda run: (run.scenario, run.run))
     printed, title = published.live(folder), "RTTs and predictions, sample by sample"
-    drawn = [row for of in grouped(runs, lambda run: run.scenario).values() for row in _samples(of)]
+    scenarios = grouped(runs, lambda run: run.scenario)
+    drawn = [row for of in scenarios.values() for row in _samples(of)]
+    chart = (
+        Figure("live-figure-26.svg", title, figures.chart(drawn, f"{title}, ms", "sample")) if drawn else None
+    )
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),
-        "errors": [
-            *(f"error against {scored}" for scored in SCORED),
-            *(f"over `{STOCK}`'s, against {scored}" for scored in SCORED),
-        ],
         "sent": [heading for _, heading, _ in SENT],
         "parts": [
             {"name": scenario, "title": of[0].parameters["title"], **_tables(scenario, of, printed)}
-            for scenario, of in grouped(runs, lambda run: run.scenario).items()
+            for scenario, of in scenarios.items()
         ],
         "samples": SAMPLES,
-        "figures": [Figure("live-figure-26.svg", title, figures.chart(drawn, f"{title}, ms", "sample"))]
-        if drawn
-        else [],
+        "figures": [chart] if chart else [],
     }
 
 
 def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]:
-    """Returns the rows of two tables for the runs of a scenario: the algorithms' prediction errors with their
-    ratios to those of Linux's own estimator ("errors"), and retransmissions, timeouts, goodput and other
-    metrics of the transfers ("sent")."""
+    """Returns the rows of two tables of the algorithms in a scenario: prediction errors with their ratios to
+    those of Linux's own estimator ("errors"), and metrics of the transfers ("sent")."""
     by = grouped(runs, lambda run: f"{run.algorithm} {'on' if run.labels['tlp'] else 'off'}")
     errors, sent = [], []
     for key, ours in by.items():
@@ -128,8 +125,7 @@ def _tables(scenario: str, runs: Sequence[Run], printed: Live) -> dict[str, Any]
 
 def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[str, tuple[float, float]]:
     """Returns the mean and the standard deviation that nunes2014 prints for each metric of the algorithm
-    `name`; {} if it prints none. Our scenarios live-2h and live-3h are variants of live-2 and live-3, and
-    have the paper's numbers for these."""
+    `name`. Our scenarios live-2h and live-3h have the paper's numbers for live-2 and live-3."""
     wanted = scenario.removesuffix("h"), NAMES.get(name, name)
     return printed.get(wanted, {}) if congestion == PLAIN else {}
 

@@ -4,7 +4,8 @@ its tables of live experiments, and says whether they agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +20,22 @@ from tcplearn.simulate.interval import mean_interval
 
 #: The predictions are scored twice: against the count of clock ticks, and against the RTT.
 SCORINGS = {" against the clock count": SCORED["the clock count"], " against the RTT": SCORED["the RTT"]}
-#: The metrics of the paper's live tables with their names on the page and digits, and the algorithms.
+#: The metrics of the paper's live tables with their names on the page and digits, and the algorithms by the
+#: paper's names.
 LIVE_METRICS = {
     ERROR: ("error, ticks", 2),
     "mean_cwnd_segments": ("cwnd, packets", 1),
     published.RESENT: ("retransmissions", 1),
 }
-LIVE_ALGORITHMS = {"eifel": "eifel", "stock": "stock", "experts": "experts/nunes2014-4ms-q16"}
+LIVE_ALGORITHMS = {"eifel": "eifel", "jacobson": "stock", "experts": "experts/nunes2014-4ms-q16"}
 Mean = tuple[float, float]  # a mean, and half the width of its interval
 
 
 def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
     """Returns, as text, whether `networks` reproduce a statement of nunes2014: that a mean under its RTT
     predictor (the experts) is greater than under Jacobson's estimator or, if `more` is false, smaller. Each
-    network has Jacobson's mean and the experts' mean, both with half the width of their interval. A network
-    agrees with the statement if the two intervals do not overlap and the order is the stated one, and
-    contradicts it if the order is the opposite one. "Reproduced" means that most networks agree and none
+    network has Jacobson's mean and the experts' mean with their half intervals. It agrees with the statement,
+    or contradicts it, if the intervals do not overlap. "Reproduced" means that most networks agree and none
     contradicts, "not reproduced" that most contradict and none agrees."""
     signs = [(e - he > j + hj) - (e + he < j - hj) for (j, hj), (e, he) in networks]
     wanted = 1 if more else -1
@@ -48,16 +49,6 @@ def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
     return f"{said} ({right} of {len(signs)} agree, {wrong} contradict)"
 
 
-def row(claim: Mapping[str, str], scoring: str, networks: Mapping[str, tuple[Mean, Mean]]) -> list[str]:
-    """Returns the table row of a figure of nunes2014. `claim` is its row in published-figures.csv, `scoring`
-    is added to the name of its metric, and `networks` has the means of Jacobson's estimator and of the
-    experts in each network."""
-    shown = "; ".join(f"{at}: {_shown(j)} / {_shown(e)}" for at, (j, e) in networks.items())
-    of = AXES[claim["metric"]][0] + scoring
-    verdict = agree(list(networks.values()), claim["experts"] == "more")
-    return [f"Figure {claim['figure']}, {claim['scenario']}: {of}", claim["says"], shown, verdict, "A"]
-
-
 def _shown(of: Mean) -> str:
     digits = 0 if of[0] >= 100 else 1 if of[0] >= 10 else 2
     return f"{of[0]:,.{digits}f} ± {of[1]:,.{digits}f}"
@@ -69,46 +60,40 @@ def _mean(runs: Sequence[Run], metric: str, scale: float) -> Mean:
 
 
 def _rows(read: Sequence[Beside], folder: Path) -> Iterator[list[str]]:
+    """Yields a table row for each row of published-figures.csv, or two if the figure shows errors."""
     for claim in published.figures(folder):
-        metric = claim["metric"]
-        here = [one for one in read if one.network[0] == claim["scenario"]]
+        metric, scenario = claim["metric"], claim["scenario"]
+        title, scale = AXES[metric]
         for scoring, of in SCORINGS.items() if metric == ERROR else [("", metric)]:
             means = {
-                " ".join(one.network[1:]): (
-                    _mean(one.base, of, AXES[metric][1]),
-                    _mean(one.experts, of, AXES[metric][1]),
-                )
-                for one in here
-                if all(of in run.metrics for run in (*one.base, *one.experts))
+                " ".join(one.network[1:]): (_mean(one.base, of, scale), _mean(one.experts, of, scale))
+                for one in read
+                if one.network[0] == scenario and all(of in r.metrics for r in (*one.base, *one.experts))
             }
             if means:
-                yield row(claim, scoring, means)
+                figure = f"Figure {claim['figure']}, {scenario}: {title}{scoring}"
+                shown = "; ".join(f"{at}: {_shown(j)} / {_shown(e)}" for at, (j, e) in means.items())
+                verdict = agree(list(means.values()), claim["experts"] == "more")
+                yield [figure, claim["says"], shown, verdict, "A"]
 
 
-def queues(networks: Mapping[str, tuple[Mean, Mean]]) -> dict[str, str]:
-    """Returns two texts about figure 14 of nunes2014: the mean queue lengths in its scenarios I and III, and
-    whether the queues in III are longer, as the paper says. `networks` has the means in I and in III for each
-    variant and load."""
-    shown = (
-        f"{at}: {_shown(mobile)} in I, {_shown(static)} in III" for at, (mobile, static) in networks.items()
-    )
-    return {
-        "queues": "; ".join(shown) + " bytes",
-        "queues_verdict": agree(list(networks.values()), more=True),
-    }
-
-
-def _queues(read: Sequence[Beside]) -> dict[str, tuple[Mean, Mean]]:
+def _queues(read: Sequence[Beside]) -> dict[str, str]:
+    """Returns two texts about figure 14 of nunes2014: the mean queue lengths in its scenarios I and III for
+    each variant and load, and whether the queues in III are longer, as the paper says."""
     found = {one.network: _mean(one.base, QUEUE, 1) for one in read}
-    static = {at: ("I", *at[1:]) for at in found if at[0] == "III"}
-    return {" ".join(at[1:]): (found[mobile], found[at]) for at, mobile in static.items() if mobile in found}
+    both = {
+        f"{variant} {load}": (found["I", variant, load], static)
+        for (scenario, variant, load), static in found.items()
+        if scenario == "III" and ("I", variant, load) in found
+    }
+    shown = (f"{at}: {_shown(mobile)} in I, {_shown(static)} in III" for at, (mobile, static) in both.items())
+    verdict = agree(list(both.values()), more=True)
+    return {"queues": f"{'; '.join(shown)} bytes", "queues_verdict": verdict}
 
 
-def live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
-    """Returns whether two ratios agree: `experts`, which the paper prints, and `ours` with the ends of its
-    interval. Both divide a metric with the paper's experts by that with Linux's estimator. Returns "cannot be
-    told" if `ours` is None or its interval contains 1, "reproduced" if both ratios are on the same side of 1,
-    and otherwise "not reproduced"."""
+def _live_verdict(experts: float, ours: tuple[float, float, float] | None) -> str:
+    """Returns whether two ratios of a metric with the experts to that with Linux's estimator are on the same
+    side of 1: the paper's, and `ours` with the ends of its interval (None: there is none)."""
     if not ours or ours[1] <= 1 <= ours[2]:
         return "cannot be told"
     return "reproduced" if (ours[0] < 1) == (experts < 1) else "not reproduced"
@@ -118,30 +103,23 @@ def _live(runs: Sequence[Run], folder: Path) -> Iterator[dict[str, Any]]:
     """Yields, for each of the three experiments of nunes2014 on a real kernel and each metric, the numbers
     that the paper prints and our results in the lab, from the runs with Reno and without tail loss probes."""
     printed = published.live(folder)
-    for scenario, metric in ((f"live-{n}", metric) for n in (1, 2, 3) for metric in LIVE_METRICS):
+    for scenario, metric in itertools.product(("live-1", "live-2", "live-3"), LIVE_METRICS):
+        title, digits = LIVE_METRICS[metric]
+        theirs = {name: printed[scenario, name][metric] for name in LIVE_ALGORITHMS}
         of = {
-            name: [
-                run
-                for run in select(runs, scenario=scenario, algorithm=f"{live.PLAIN}+{algorithm}")
-                if not run.labels["tlp"]
-            ]
+            name: select(runs, scenario=scenario, algorithm=f"{live.PLAIN}+{algorithm}", tlp=False)
             for name, algorithm in LIVE_ALGORITHMS.items()
         }
-        theirs = {name: printed[(scenario, "jacobson" if name == "stock" else name)][metric] for name in of}
-        name, digits = LIVE_METRICS[metric]
+        ratio = pairs(of["experts"], of["jacobson"], metric).ratio
         yield {
             "scenario": scenario,
-            "name": name,
-            "printed": {key: f"{mean:g} ({sigma:g})" for key, (mean, sigma) in theirs.items()},
+            "name": title,
+            "printed": {name: f"{mean:g} ({sigma:g})" for name, (mean, sigma) in theirs.items()},
             "ours": {
-                key: mean_and_half([run.metrics[metric] for run in runs], f".{digits}f")
-                if runs
-                else "not run"
-                for key, runs in of.items()
+                name: mean_and_half([r.metrics[metric] for r in runs], f".{digits}f") if runs else "not run"
+                for name, runs in of.items()
             },
-            "verdict": live_verdict(
-                theirs["experts"][0] / theirs["stock"][0], pairs(of["experts"], of["stock"], metric).ratio
-            ),
+            "verdict": _live_verdict(theirs["experts"][0] / theirs["jacobson"][0], ratio),
         }
 
 
@@ -158,4 +136,4 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     if not read:
         return {}
     measured = [run for run in runs if run.host == "lab"]
-    return {"rows": list(_rows(read, folder)), "live": list(_live(measured, folder)), **queues(_queues(read))}
+    return {"rows": list(_rows(read, folder)), "live": list(_live(measured, folder)), **_queues(read)}

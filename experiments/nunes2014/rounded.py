@@ -54,7 +54,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         return {}
     drawn = [run for run in bounded if run.labels["timing"] in TICKS or run.scenario in BEYOND]
     return {
-        "samplings": [f"error, {timing}" for timing in TICKS],
         "networks": list(_networks(compared)),
         "standing": list(_standing(main)),
         "printed": [(row, _ours(row, compared)) for row in published.simulated(folder)],
@@ -65,14 +64,14 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
 
 def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
-    is_left_out = metric == figures.OVER_TIME and run.algorithm not in (BASE, EXPERTS)
-    return [] if is_left_out else [(run.labels["timing"], name(run), metric)]
+    if metric == figures.OVER_TIME and run.algorithm not in (BASE, EXPERTS):
+        return []
+    return [(run.labels["timing"], name(run), metric)]
 
 
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
-    """Yields a table row for each network. It has the mean RTT, the number of flows with RTT samples, and the
-    number of samples of the median flow; then, for each sampling (on every ACK, or once per RTT), the errors
-    of Jacobson's estimator and of nunes2014's RTT predictor; and last the bias of nunes2014's predictor."""
+    """Yields a table row for each network, with the errors for each sampling (on every ACK, or once per RTT);
+    the other columns are of one sample per RTT."""
     by: dict[Network, dict[str, Beside]] = {}
     for one in compared:
         by.setdefault(one.network, {})[one.timing] = one
@@ -87,9 +86,9 @@ def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
 
 
 def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
-    """Yields a table row for each algorithm. For each network and sampling (on every ACK, or once per RTT)
-    its error is divided by that of Jacobson's estimator. The row has the geometric mean and the largest of
-    these ratios, and the number of cases in which the algorithm has the smallest error."""
+    """Yields a table row for each algorithm, with the geometric mean and the largest of the ratios of its
+    error to that of Jacobson's estimator over networks and samplings (on every ACK, or once per RTT), and the
+    number of cases in which the algorithm has the smallest error."""
     every = list(dict.fromkeys(run.algorithm for run in main))
     errors = []
     for timings in by_network(main).values():
@@ -108,7 +107,7 @@ def _standing(main: Sequence[Run]) -> Iterator[list[str]]:
 
 def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
     """Returns, as text, the smallest and the largest of our values of a number that nunes2014 prints, over
-    networks and samplings (every ACK, or once per RTT). `printed` is its row of published.csv."""
+    networks and samplings. `printed` is its row of published.csv."""
     of = printed["algorithm"]
     found = [
         one.pairs(printed["metric"])
