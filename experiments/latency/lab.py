@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,13 @@ from experiments.latency.cells import (
     TIMEOUTS,
     Cell,
     Timer,
-    metric,
-    overall,
 )
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import how, interval, means_drawn, spread
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import listed, milliseconds, ratio
+from tcplearn.output.numbers import listed, ratio
 
 TIMERS = (*STATIC, "thin linear", "RACK and probes off", *OURS)
 WIRED = "thin-wired"
@@ -83,29 +81,23 @@ def wired_first(scenario: str) -> tuple[bool, bool, str]:
     return "kept" in scenario, scenario != WIRED, scenario
 
 
-def lab_runs(
-    folder: Path, profile: str, published: Callable[[Path], Iterator[tuple[str, str]]]
-) -> list[Batch]:
-    """Returns the batches of runs of a page, of which `published` yields the scenarios and profiles. If
-    `profile` is not "", returns only the runs of the path `wired` under this profile (a named set of changes
-    to the scenario file)."""
-    folder = scenarios(folder, "linux", "lab", "scenarios")
-    chosen = [(WIRED, profile)] if profile else published(folder)
+def lab_runs(folder: Path, profile: str, published: Sequence[tuple[str, str]]) -> list[Batch]:
+    """Returns the batches of a page, of which `published` has the scenarios and profiles or, if `profile` is
+    not "", only the runs of the path `wired` under this profile (a named set of changes to the scenario
+    file)."""
+    chosen = [(WIRED, profile)] if profile else published
     return [LabRuns(folder / f"{stem}.toml", name, keep) for stem, name in chosen]
 
 
-def _published(folder: Path) -> Iterator[tuple[str, str]]:
-    stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=wired_first)
-    yield from ((stem, "full") for stem in (*stems, "fades"))
-    yield from (("overload", profile) for profile in loads.LOADS)
-    yield from ((stem, "bulk") for stem in stems if stem != WITHOUT_BULK)
-    yield from ((stem, "beside") for stem in stems if stem in BESIDE)
-    yield from ((stem, profile) for profile in WORKLOADS for stem in stems if stem in WAYS)
-    yield from (("programs-requests", profile) for profile in VISITS)
-
-
 def batches(folder: Path, profile: str) -> list[Batch]:
-    return lab_runs(folder, profile, _published)
+    folder = scenarios(folder, "linux", "lab", "scenarios")
+    stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=wired_first)
+    published = [(stem, "full") for stem in (*stems, "fades")]
+    published += [("overload", load) for load in loads.LOADS]
+    published += [(stem, "bulk") for stem in stems if stem != WITHOUT_BULK]
+    published += [(stem, "beside") for stem in stems if stem in BESIDE]
+    published += [(stem, way) for way in WORKLOADS for stem in stems if stem in WAYS]
+    return lab_runs(folder, profile, [*published, *(("programs-requests", visit) for visit in VISITS)])
 
 
 def timer_of(algorithm: str) -> str:
@@ -162,8 +154,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         [more, "≤ +1", *(_more_spurious(cells, timer) for timer in OURS)],
         *tables.against_floor(cells, partial(_of_other_paths, cells)),
     ]
-    loaded = [*loads.bulk_criteria(bulk), fades.criterion()]
-    loaded += [row for load in overload.loads for row in overload.criteria(load)]
     higher = {t: [c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1] for t in OURS}
 
     def drops(*profiles: str) -> str:
@@ -172,7 +162,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
 
     return {
         "criteria": tables.criteria(rows),
-        "load_criteria": tables.criteria([*loaded, *loads.beside_criteria(beside)], LOADED),
         "by_timer": [tables.of_timer(cells, timer) for timer in TIMERS],
         "against_floor": _against_floor(cells),
         "by_workload": [row for way, of in ways.items() for row in _workload(WORKLOADS[way], of)],
@@ -181,12 +170,12 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "blocks": loads.BLOCKS,
         "beside": beside,
         "bulk": bulk,
+        "least_throughput": loads.least_throughput,
         "throughput": loads.throughput,
         "resends": loads.resends,
+        "resends_by_path": loads.resends_by_path,
         "timers": TIMERS,
-        "ours": OURS,
         "loaded": LOADED,
-        "FIGURES": FIGURES,
         "cells": cells,
         "lossy": [c for c in cells if c.reaches_the_tail],
         "on": {c.path: c for c in cells},
@@ -194,13 +183,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "visited": {c.path: c for c in cells_by_path(visits)},
         "higher": {timer: listed(paths or ["none"]) for timer, paths in higher.items()},
         "drops": drops,
-        "metric": metric,
-        "overall": overall,
-        "spurious": tables.spurious,
-        "too_few": tables.too_few,
-        "spread": spread,
-        "ms": milliseconds,
-        "ratio": ratio,
+        **tables.TOOLS,
         "figures": [
             Figure("images/lab.svg", "", tables.chart(cells, with_intervals=True)),
             Figure("images/lab-fades.svg", "", fades.chart()),

@@ -14,7 +14,7 @@ from experiments.latency.tables import Row
 from experiments.lib.runs import Floats, Run
 from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, ratio_drawn, spread, verdict
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import counted, milliseconds, ratio
+from tcplearn.output.numbers import milliseconds
 
 LOADS = {
     "full": "50 flows",
@@ -27,9 +27,6 @@ LOADS = {
 }
 #: The number of blocks into which the responses of a run are divided; the bootstrap draws blocks.
 BLOCKS = 25
-#: The criteria, by timer: the largest ratio of the mean overrun (time from a fade's end to the response to
-#: the request lost in it) to that of Linux's own timer.
-PAST_FADES = dict(zip(LOADED, (1.0, 0.3, 0.7), strict=True))
 #: The colours of timers in charts: stock, those of `LOADED`, and others.
 COLOURS = ("#000000", "#0072b2", "#56b4e9", "#cc79a7", "#d55e00", "#999999", "#009e73")
 ByTimer = Mapping[str, Sequence[Run]]
@@ -62,18 +59,9 @@ def resends(found: Sequence[Bulk], timer: str) -> Drawn:
     return float(ours.sum() / max(stock.sum(), 1)), drawn
 
 
-def bulk_criteria(found: Sequence[Bulk]) -> Iterator[Row]:
-    least = (_least_throughput(found, timer) for timer in LOADED)
-    yield [f"bulk: throughput, least of {counted(len(found), 'path')}", "≥ 0.98 × stock", *least]
-    mean = (verdict(throughput(found, timer), 0.98, least=True) for timer in LOADED)
-    yield ["bulk: throughput, all paths", "≥ 0.98 × stock", *mean]
-    by_path = (_resends_by_path(found, timer) for timer in LOADED)
-    yield ["bulk: timeouts and probes, each path", "≤ 1.1 × stock + 1", *by_path]
-    together = (spread(resends(found, timer)) for timer in LOADED)
-    yield ["bulk: timeouts and probes, all paths", "no criterion (× stock)", *together]
-
-
-def _least_throughput(found: Sequence[Bulk], timer: str) -> str:
+def least_throughput(found: Sequence[Bulk], timer: str) -> str:
+    """Returns a text that names the path on which the throughput under `timer`, divided by stock's, is least,
+    and those on which it misses the criterion."""
     values = {of.path: of.throughput(timer) for of in found}
     worst = min(values, key=lambda path: values[path][0])
     below = [f"{path} {spread(of)}" for path, of in values.items() if interval(of[1])[1] < 0.98]
@@ -82,7 +70,7 @@ def _least_throughput(found: Sequence[Bulk], timer: str) -> str:
     return f"{verdict(values[worst], 0.98, least=True)}, {worst}"
 
 
-def _resends_by_path(found: Sequence[Bulk], timer: str) -> str:
+def resends_by_path(found: Sequence[Bulk], timer: str) -> str:
     """Returns a text that names the paths on which `timer` has more timeouts and probes than the criterion
     allows, and those on which this is more than chance."""
     rng = np.random.default_rng(SEED)
@@ -127,12 +115,6 @@ class Fades:
             row = [timer, f"{len(past)}", *(milliseconds(float(figure)) for figure in figures)]
             rows.append([*row, "1" if timer == STOCK else spread(self.over_stock(timer))])
         return table_of(["timer", "fades", "mean, ms", "median", "90 %", "longest", "mean, × stock"], rows)
-
-    def criterion(self) -> Row:
-        fades = counted(min(map(len, self.timers.values())), "fade")
-        values = (verdict(self.over_stock(timer), PAST_FADES[timer]) for timer in LOADED)
-        limits = ", ".join(f"{limit:.1f}" for limit in PAST_FADES.values())
-        return [f"mean overrun past a fade's end ({fades})", f"≤ {limits} × stock", *values]
 
     def chart(self) -> Any:
         """Returns two charts as a Vega-Lite specification: the distribution of overruns, and overruns against
@@ -232,11 +214,3 @@ class Overload:
             "≤ 1.1 × stock",
             *(verdict(self.drops(load, t), 1.1) for t in timers),
         ]
-
-
-def beside_criteria(found: Mapping[str, ByTimer]) -> Iterator[Row]:
-    for path, of in found.items():
-        stock, *ours = (float(metric(of[timer], "jain_index").mean()) for timer in (STOCK, *LOADED))
-        row = [f"Jain's index beside stock, {path} ({counted(len(of[STOCK]), 'run')})", "≥ 0.95"]
-        said = (f"{ratio(mean)}: {'met' if mean >= 0.95 else 'missed'}" for mean in ours)
-        yield [*row, *(f"{text}, stock itself {ratio(stock)}" for text in said)]

@@ -28,7 +28,7 @@ from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run
 from experiments.lib.statistics import Drawn, how, interval, spread, verdict
-from tcplearn.output.numbers import counted, milliseconds, ratio
+from tcplearn.output.numbers import counted, ratio
 from tcplearn.simulate.interval import ratio_interval
 
 TIMERS = (*STATIC, "thin linear", "no probes", *OURS)
@@ -139,13 +139,8 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "overrun_ratio": _overrun_ratio,
         "queues": queues,
         "over_stock": _over_stock,
-        "metric": metric,
         "timers": TIMERS,
-        "ours": OURS,
-        "FIGURES": FIGURES,
-        "spread": spread,
-        "ms": milliseconds,
-        "counted": counted,
+        **tables.TOOLS,
         "figures": [Figure("images/simulated.svg", "", tables.chart(cells, with_intervals=False))],
     }
 
@@ -188,12 +183,9 @@ def _queue_criteria(queues: Mapping[str, ByTimer]) -> Iterator[Row]:
 
 
 def _over_stock(queue: ByTimer, timer: str, name: str) -> str:
-    found = compared(queue, timer, name)
-    return (
-        "{} ({}-{})".format(*map(ratio, found))
-        if found
-        else f"{metric(queue[timer], name).mean():,.0f} a run"
-    )
+    if found := compared(queue, timer, name):
+        return "{} ({}-{})".format(*map(ratio, found))
+    return f"{metric(queue[timer], name).mean():,.0f} a run"
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:

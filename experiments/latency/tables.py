@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.latency.cells import FIGURES, OURS, P99, P999, SLOW, STATIC, STOCK, Cell, overall
+from experiments.latency.cells import FIGURES, OURS, P99, P999, SLOW, STATIC, STOCK, Cell, metric, overall
 from experiments.lib.statistics import interval, spread, verdict
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import counted, ratio
+from tcplearn.output.numbers import counted, milliseconds, ratio
 from tcplearn.replay.resends import NEEDLESS, Summary
 from tcplearn.report import resend_chart
 
@@ -27,8 +27,8 @@ def too_few(cells: Sequence[Cell], figure: str) -> int:
     return sum(figure == P999 and requests < LEAST_P999 for requests in least)
 
 
-def criteria(rows: Sequence[Row], timers: Sequence[str] = OURS) -> str:
-    return table_of(["figure", "criterion", *(f"`{timer}`" for timer in timers)], rows)
+def criteria(rows: Sequence[Row]) -> str:
+    return table_of(["figure", "criterion", *(f"`{timer}`" for timer in OURS)], rows)
 
 
 def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[Row]:
@@ -111,3 +111,19 @@ def chart(cells: Sequence[Cell], *, with_intervals: bool) -> Any:
         if timer != STOCK and with_intervals:
             intervals[timer] = {key: interval(drawn) for key, (_, drawn) in found.items()}
     return resend_chart.chart(summaries, resend_chart.MEASURED, intervals or None)
+
+
+#: What the templates of pages use in their tables and sentences.
+TOOLS = {
+    "FIGURES": FIGURES,
+    "ours": OURS,
+    "overall": overall,
+    "spurious": spurious,
+    "too_few": too_few,
+    "metric": metric,
+    "spread": spread,
+    "verdict": verdict,
+    "ms": milliseconds,
+    "ratio": ratio,
+    "counted": counted,
+}

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from experiments.latency.lab import (
     overload_of,
 )
 from experiments.latency.loads import LOADS, Fades, Overload
+from experiments.latency.tables import TOOLS
 from experiments.lib.batches import Batch
-from experiments.lib.pages import Figure
+from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Floats, Run, select
 from experiments.lib.statistics import Drawn, geometric_drawn, how, interval, spread, verdict
-from tcplearn.output.numbers import counted, milliseconds
+from tcplearn.output.numbers import counted
 
 OURS, BOUNDED, MODULE = "live", "live-bounded", "priced"
 #: The timers that are compared with stock, with their names and colours on the page.
@@ -49,17 +50,14 @@ def kept_last(scenario: str) -> tuple[bool, str]:
     return "kept" in scenario, scenario
 
 
-def _published(folder: Path) -> Iterator[tuple[str, str]]:
+def batches(folder: Path, profile: str) -> list[Batch]:
+    folder = scenarios(folder, "linux", "lab", "scenarios")
     stems = sorted((file.stem for file in folder.glob("thin-*.toml")), key=kept_last)
     stems += sorted(file.stem for file in folder.glob("kept-live-*.toml"))
-    yield from ((stem, PROFILE) for stem in stems)
-    yield from ((stem, later) for later in LATER for stem in PATHS_LATER)
-    yield from ((FADES, profile) for profile in (PROFILE, "live-on-7-3"))
-    yield from ((OVERLOAD, load) for load in TITLES)
-
-
-def batches(folder: Path, profile: str) -> list[Batch]:
-    return lab_runs(folder, profile, _published)
+    published = [(stem, PROFILE) for stem in stems]
+    published += [(stem, later) for later in LATER for stem in PATHS_LATER]
+    published += [(FADES, name) for name in (PROFILE, "live-on-7-3")]
+    return lab_runs(folder, profile, [*published, *((OVERLOAD, load) for load in TITLES)])
 
 
 def cells_of(runs: Sequence[Run], **columns: Any) -> list[Cell]:
@@ -93,9 +91,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "overload": overload,
         "requests": f"{min(c.requests_of(OURS) for c in cells):,}",
         "names": {timer: name for timer, (name, _) in NAMES.items()},
-        "counted": counted,
-        "ms": milliseconds,
-        "spread": spread,
+        **TOOLS,
         "figures": [Figure("response-times.svg", "", _chart(cells))],
     }
 

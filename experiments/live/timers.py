@@ -14,12 +14,13 @@ from experiments.latency import simulated
 from experiments.latency.cells import P99, SLOW, Cell, overall
 from experiments.latency.lab import by_timer, overload_of
 from experiments.latency.loads import LOADS, Fades
+from experiments.latency.tables import TOOLS
 from experiments.lib import runs as kept
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run, select
 from experiments.lib.statistics import geometric_drawn, interval, spread
 from experiments.live import lab
-from tcplearn.output.numbers import milliseconds, ratio
+from tcplearn.output.numbers import ratio
 
 
 class Paths:
@@ -76,8 +77,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "most_spurious": _most_spurious(cells),
         "drops": drops,
         "most_drops_in_ns3": ratio(max(value for value, *_ in filter(None, drops_in_ns3))),
-        "spread": spread,
-        "ms": milliseconds,
+        **TOOLS,
         "P99": P99,
         "SLOW": SLOW,
     }
