@@ -73,9 +73,8 @@ class Sample:
         return out
 
     def _at(self, reached: npt.NDArray[np.int64], rank: Floats) -> Floats:
-        return np.asarray(
-            self._values[np.minimum((reached <= rank[:, None]).sum(axis=1), len(self._values) - 1)]
-        )
+        at = (reached <= rank[:, None]).sum(axis=1)
+        return np.asarray(self._values[np.minimum(at, len(self._values) - 1)])
 
 
 def metric(runs: Sequence[Run], name: str) -> Floats:

@@ -11,27 +11,12 @@ from typing import Any
 import numpy as np
 
 from experiments.latency import loads, tables
-from experiments.latency.cells import (
-    DRAWS,
-    DSACK,
-    FIGURES,
-    LOADED,
-    OURS,
-    P999,
-    PROBES,
-    SEED,
-    STATIC,
-    STOCK,
-    TIMEOUTS,
-    Cell,
-    Timer,
-)
+from experiments.latency.cells import DRAWS, DSACK, OURS, PROBES, SEED, STATIC, STOCK, TIMEOUTS, Cell, Timer
 from experiments.lib.batches import Batch, Figures, LabRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run, grouped, select
-from experiments.lib.statistics import how, interval, means_drawn, spread
-from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import listed, ratio
+from experiments.lib.statistics import how, interval, means_drawn
+from tcplearn.output.numbers import ratio
 
 TIMERS = (*STATIC, "thin linear", "RACK and probes off", *OURS)
 WIRED = "thin-wired"
@@ -154,7 +139,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         [more, "≤ +1", *(_more_spurious(cells, timer) for timer in OURS)],
         *tables.against_floor(cells, partial(_of_other_paths, cells)),
     ]
-    higher = {t: [c.path for c in cells if interval(c.over_floor(t, P999)[1])[0] > 1] for t in OURS}
 
     def drops(*profiles: str) -> str:
         values = [overload.drops(profile, timer)[0] for profile in profiles for timer in OURS]
@@ -163,7 +147,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "criteria": tables.criteria(rows),
         "by_timer": [tables.of_timer(cells, timer) for timer in TIMERS],
-        "against_floor": _against_floor(cells),
         "by_workload": [row for way, of in ways.items() for row in _workload(WORKLOADS[way], of)],
         "fades": fades,
         "overload": overload,
@@ -175,13 +158,11 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "resends": loads.resends,
         "resends_by_path": loads.resends_by_path,
         "timers": TIMERS,
-        "loaded": LOADED,
         "cells": cells,
         "lossy": [c for c in cells if c.reaches_the_tail],
         "on": {c.path: c for c in cells},
         "ways": {profile: {c.path: c for c in of} for profile, of in ways.items()},
         "visited": {c.path: c for c in cells_by_path(visits)},
-        "higher": {timer: listed(paths or ["none"]) for timer, paths in higher.items()},
         "drops": drops,
         **tables.TOOLS,
         "figures": [
@@ -195,15 +176,6 @@ def _workload(title: str, cells: Sequence[Cell]) -> list[tables.Row]:
     head = [title, str(len(cells)), f"{min(c.requests_of(STOCK) for c in cells):,}"]
     timers = (timer for timer in TIMERS if all(timer in c.timers for c in cells))
     return [[*head, *tables.of_timer(cells, timer)] for timer in timers]
-
-
-def _against_floor(cells: Sequence[Cell]) -> str:
-    """Returns a table of response times under `priced` and `priced/spaced` relative to those under each
-    path's best fixed rto_min."""
-    figures = [figure for figure in FIGURES if not tables.too_few(cells, figure)]
-    pairs = [(timer, figure) for timer in OURS for figure in figures]
-    rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
-    return table_of(["path", *(f"`{timer}`: {figure}" for timer, figure in pairs)], rows)
 
 
 def _other_paths(

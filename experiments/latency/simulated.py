@@ -10,19 +10,7 @@ from typing import Any
 import numpy as np
 
 from experiments.latency import tables
-from experiments.latency.cells import (
-    FIGURES,
-    KEPT,
-    OURS,
-    P99,
-    P999,
-    STATIC,
-    STOCK,
-    SeedsCell,
-    Timer,
-    metric,
-    overall,
-)
+from experiments.latency.cells import KEPT, OURS, P99, P999, STATIC, STOCK, SeedsCell, Timer, metric, overall
 from experiments.latency.tables import Row
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.pages import Figure, scenarios
@@ -189,10 +177,8 @@ def _over_stock(queue: ByTimer, timer: str, name: str) -> str:
 
 
 def fill_guard(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
-    """Returns the rows of the table of guard.md, which shows what the guard of the resend policy `priced`
-    against overload costs on paths without an overloaded queue: response times with and without it, relative
-    to Linux's own timer."""
+    """Returns the variables of guard.md, which shows what the guard of the resend policy `priced` against
+    overload costs on paths without an overloaded queue."""
     cells = [c for c in _cells(_by_path(runs)) if c.reaches_the_tail]
-    timers = [name + guard for name in OURS for guard in ("", NO_GUARD)] if cells else []
-    rows = [[f"`{t}`", *(spread(overall(cells, t, figure)) for figure in FIGURES)] for t in timers]
-    return {"price": rows} if rows else {}
+    timers = [name + guard for name in OURS for guard in ("", NO_GUARD)]
+    return {"cells": cells, "timers": timers, **tables.TOOLS} if cells else {}

@@ -11,7 +11,7 @@ import numpy as np
 from experiments.latency.cells import FIGURES, OURS, P99, P999, SLOW, STATIC, STOCK, Cell, metric, overall
 from experiments.lib.statistics import interval, spread, verdict
 from tcplearn.output.markdown import table_of
-from tcplearn.output.numbers import counted, milliseconds, ratio
+from tcplearn.output.numbers import counted, listed, milliseconds, ratio
 from tcplearn.replay.resends import NEEDLESS, Summary
 from tcplearn.report import resend_chart
 
@@ -51,9 +51,7 @@ def against_stock(cells: Sequence[Cell], tail: str, elsewhere: str) -> Iterator[
     yield ["p99 of the worst path", "≤ 1.10 × stock", *texts]
 
 
-def against_floor(
-    cells: Sequence[Cell], more: Callable[[str, str], str] = lambda timer, figure: ""
-) -> Iterator[Row]:
+def against_floor(cells: Sequence[Cell], more: Callable[[str, str], str] | None = None) -> Iterator[Row]:
     """Yields table rows of criteria relative to the fixed rto_min that is best in hindsight. `more` returns a
     text for a timer and a figure (p99, ...), which is appended to the verdict over several paths."""
     first = [c for c in cells if c.path == "wired"]
@@ -79,6 +77,20 @@ def _judged(
         others = more(timer, figure) if more and len(cells) > 1 else ""
         row.append(f"{verdict(overall(cells, timer, figure, floor=base == FLOOR), limit)}{others}{note}")
     yield row
+
+
+def by_floor(cells: Sequence[Cell]) -> str:
+    """Returns a table of response times relative to those under each path's best fixed rto_min."""
+    figures = [figure for figure in FIGURES if not too_few(cells, figure)]
+    pairs = [(timer, figure) for timer in OURS for figure in figures]
+    rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
+    return table_of(["path", *(f"`{timer}`: {figure}" for timer, figure in pairs)], rows)
+
+
+def above_floor(cells: Sequence[Cell], timer: str) -> str:
+    """Returns the names of the paths on which p99.9 is shown to be above that with the best fixed rto_min."""
+    found = [c.path for c in cells if interval(c.over_floor(timer, P999)[1])[0] > 1]
+    return listed(found or ["none"])
 
 
 def _worst(cells: Sequence[Cell], timer: str) -> Cell:
@@ -120,6 +132,8 @@ TOOLS = {
     "overall": overall,
     "spurious": spurious,
     "too_few": too_few,
+    "by_floor": by_floor,
+    "above_floor": above_floor,
     "metric": metric,
     "spread": spread,
     "verdict": verdict,

@@ -52,9 +52,8 @@ PLOTS = {
 
 
 def draw(runs: Sequence[Run], folder: Path, place: str, panels: Panels) -> list[Figure]:
-    """Returns the figures for which there are runs, in the order of the paper nunes2014. `folder` has the
-    scenario files, `place` is the folder for the figures' files, and `panels` says in which panels of a
-    figure a run is shown."""
+    """Returns the figures for which there are runs. `folder` has the scenario files, `place` is the folder
+    for the figures' files, and `panels` says in which panels of a figure a run is shown."""
     out = []
     for number, (of, plots) in enumerate(PLOTS.items(), 1):
         here = select(runs, scenario=of)
@@ -92,10 +91,9 @@ def _rows(runs: Sequence[Run], metric: str, panels: Panels) -> Iterator[Json]:
 
 
 def chart(rows: Sequence[Json], headline: str, x: str) -> Json:
-    """Returns the Vega-Lite specification of a chart of `rows` with the title `headline`. It has a panel,
-    with its own scale, for each combination of the values "row" and "panel" in the rows. A panel has lines
-    over an x axis with the title `x` or, if `x` is "", over the load (number of flows, or speed in m/s).
-    Intervals are drawn if the rows have them."""
+    """Returns the Vega-Lite specification of a chart of `rows` with a panel, with its own scale, for each
+    combination of their values "row" and "panel". A panel has lines over an x axis with the title `x` or, if
+    `x` is "", over the load (number of flows, or speed in m/s), with intervals if the rows have them."""
     import altair as alt
 
     names = list(dict.fromkeys(row["e"] for row in rows))

@@ -66,8 +66,8 @@ def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
 
 
 def figure_26(log: Path) -> dict[str, Floats]:
-    """Returns series of values in ms by name. "RTT" has RTT samples from the middle of the transfer in the
-    kernel log `log`; the series with the name of an estimator has its prediction before each sample."""
+    """Returns series in ms: RTT samples from the middle of the transfer in the kernel log `log`, and by the
+    name of an estimator its predictions before each sample."""
     from tcplearn import _native
 
     acks = kernel_log.opened(log).connection.acks
@@ -87,9 +87,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     printed, title = published.live(folder), "RTTs and predictions, sample by sample"
     scenarios = grouped(runs, lambda run: run.scenario)
     drawn = [row for of in scenarios.values() for row in _samples(of)]
-    chart = (
-        Figure("live-figure-26.svg", title, figures.chart(drawn, f"{title}, ms", "sample")) if drawn else None
-    )
+    specs = [figures.chart(drawn, f"{title}, ms", "sample")] if drawn else []
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),
         "sent": [heading for _, heading, _ in SENT],
@@ -98,7 +96,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             for scenario, of in scenarios.items()
         ],
         "samples": SAMPLES,
-        "figures": [chart] if chart else [],
+        "figures": [Figure("live-figure-26.svg", title, spec) for spec in specs],
     }
 
 
@@ -132,9 +130,8 @@ def _printed(printed: Live, scenario: str, congestion: str, name: str) -> dict[s
 
 def _cell(runs: Sequence[Run], metric: str, digits: int, paper: tuple[float, float] | None = None) -> str:
     values = [run.metrics[metric] for run in runs if metric in run.metrics]
-    beside = f"; paper {paper[0]:.{digits}f} ± {paper[1]:.{digits}f}" if paper else ""
     shown = mean_and_half(values, f".{digits}f") if any(values) else "0" if values else ""
-    return shown + beside
+    return shown + (f"; paper {paper[0]:.{digits}f} ± {paper[1]:.{digits}f}" if paper else "")
 
 
 def _samples(runs: Sequence[Run]) -> Iterator[figures.Json]:

@@ -34,9 +34,10 @@ Mean = tuple[float, float]  # a mean, and half the width of its interval
 def agree(networks: Sequence[tuple[Mean, Mean]], more: bool) -> str:
     """Returns, as text, whether `networks` reproduce a statement of nunes2014: that a mean under its RTT
     predictor (the experts) is greater than under Jacobson's estimator or, if `more` is false, smaller. Each
-    network has Jacobson's mean and the experts' mean with their half intervals. It agrees with the statement,
-    or contradicts it, if the intervals do not overlap. "Reproduced" means that most networks agree and none
-    contradicts, "not reproduced" that most contradict and none agrees."""
+    network has Jacobson's mean and the experts' mean, with half the width of their intervals. It agrees if
+    the intervals do not overlap and the order is the stated one, and contradicts if it is the opposite one.
+    "Reproduced" means that most networks agree and none contradicts, "not reproduced" that most contradict
+    and none agrees."""
     signs = [(e - he > j + hj) - (e + he < j - hj) for (j, hj), (e, he) in networks]
     wanted = 1 if more else -1
     right, wrong = signs.count(wanted), signs.count(-wanted)

@@ -19,13 +19,13 @@ def _rows(file: Path) -> list[dict[str, str]]:
 
 
 def simulated(folder: Path) -> list[dict[str, str]]:
-    """Returns the rows of published.csv: the numbers that nunes2014 prints for its simulations. The column
-    `load` has the load of our scenario (flows or speed), or "" for all loads."""
+    """Returns the numbers that nunes2014 prints for its simulations. The column `load` has the load of our
+    scenario (flows or speed), or "" for all loads."""
     return _rows(folder / "published.csv")
 
 
 def figures(folder: Path) -> list[dict[str, str]]:
-    """Returns the rows of published-figures.csv: what nunes2014 says about each figure of its simulations."""
+    """Returns what nunes2014 says about each figure of its simulations."""
     return _rows(folder / "published-figures.csv")
 
 

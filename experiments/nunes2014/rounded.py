@@ -4,6 +4,7 @@ ticks of 500 ms."""
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,30 +16,12 @@ from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run
 from experiments.nunes2014 import figures, published
 from experiments.nunes2014.published import ERROR
-from experiments.nunes2014.runs import (
-    EXPERTS,
-    TICK_MS,
-    Beside,
-    Network,
-    beside,
-    by_network,
-    keep,
-    mean,
-    name,
-    number,
-)
+from experiments.nunes2014.runs import EXPERTS, TICK_MS, Beside, beside, by_network, keep, mean, name, number
 
 BASE = "jacobson/nunes2014"
 TICKS = ("every-ack/500ms", "one-per-rtt/500ms")
 BEYOND = ("VI", "VII")  # scenarios that the paper does not have
 UNBOUNDED = "every-ack"  # the timing (how RTTs are measured) in the runs of the other estimators
-#: The metrics shown for the other estimators, and the factors by which they are multiplied.
-OTHERS = {
-    "error, ms": ("mean_abs_error_ms", 1.0),
-    "retransmitted packets, %": ("retransmitted_share", 100.0),
-    "spurious timeouts, all flows": ("spurious_timeouts", 1.0),
-    "goodput of a flow, packets/s": ("goodput_pps", 1.0),
-}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -52,13 +35,14 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     compared = [one for one in beside(main, BASE) if one.timing in TICKS]
     if not compared:
         return {}
+    exact = {at: timings.get(UNBOUNDED, {}) for at, timings in by_network(runs).items()}
     drawn = [run for run in bounded if run.labels["timing"] in TICKS or run.scenario in BEYOND]
     return {
         "networks": list(_networks(compared)),
         "standing": list(_standing(main)),
         "printed": [(row, _ours(row, compared)) for row in published.simulated(folder)],
-        "others": list(OTHERS),
-        "other_estimators": list(_other_estimators(runs)),
+        "other_estimators": {at: of for at, of in exact.items() if "linux" in of},
+        "mean": lambda runs, metric, scale=1.0: number(mean(runs, metric, scale)),
         "figures": figures.draw(drawn, folder, "figures-rounded", _panels),
     }
 
@@ -72,10 +56,8 @@ def _panels(run: Run, metric: str) -> list[tuple[str, str, str]]:
 def _networks(compared: Sequence[Beside]) -> Iterator[list[str]]:
     """Yields a table row for each network, with the errors for each sampling (on every ACK, or once per RTT);
     the other columns are of one sample per RTT."""
-    by: dict[Network, dict[str, Beside]] = {}
-    for one in compared:
-        by.setdefault(one.network, {})[one.timing] = one
-    for at, of in by.items():
+    for at, group in itertools.groupby(compared, lambda one: one.network):
+        of = {one.timing: one for one in group}
         last = of.get(TICKS[1]) or of[TICKS[0]]
         samples = np.concatenate([run.series["samples"] for run in last.base])
         some = samples[samples > 0]
@@ -119,11 +101,3 @@ def _ours(printed: Mapping[str, str], compared: Sequence[Beside]) -> str:
     else:
         values = [p.means[of == EXPERTS] for p in found if p.means]
     return f"{number(min(values))} to {number(max(values))}, of {len(values)}" if values else "not run"
-
-
-def _other_estimators(runs: Sequence[Run]) -> Iterator[list[str]]:
-    for at, timings in by_network(runs).items():
-        algorithms = timings.get(UNBOUNDED, {})
-        for algorithm, of in algorithms.items() if "linux" in algorithms else ():
-            if ":" not in algorithm:
-                yield [*at, f"`{algorithm}`", *(number(mean(of, *metric)) for metric in OTHERS.values())]

@@ -65,12 +65,12 @@ def network(run: Run) -> Network:
 
 
 def name(run: Run) -> str:
-    """Returns the run's algorithm without its parameters, which are the same throughout a figure."""
+    """Returns the run's algorithm without its parameters."""
     return run.algorithm.partition(":")[0]
 
 
 def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Run]]]]:
-    """Returns lists of runs by network, then by timing (how RTTs are measured), then by algorithm."""
+    """Returns runs by network, then by timing (how RTTs are measured), then by algorithm."""
     out: dict[Network, dict[str, dict[str, list[Run]]]] = {}
     for run in runs:
         timings = out.setdefault(network(run), {})
@@ -80,16 +80,15 @@ def by_network(runs: Iterable[Run]) -> dict[Network, dict[str, dict[str, list[Ru
 
 @dataclass(frozen=True)
 class Pairs:
-    """The values of a metric in runs of two algorithms, `base` and `ours`. Values at the same index are from
-    runs with the same seed."""
+    """The values of a metric in runs of two algorithms. Values at the same index are of the same seed."""
 
     base: Sequence[float]
     ours: Sequence[float]
 
     @property
     def ratio(self) -> tuple[float, float, float] | None:
-        """Returns the geometric mean of `base` / `ours` and the two ends of its 90 % interval. Returns None
-        if there are no values or if one is zero."""
+        """Returns the geometric mean of `base` / `ours` and the two ends of its 90 % interval, or None if
+        there are no values or if one is zero."""
         return ratio_interval(self.base, self.ours, CONFIDENCE)
 
     @property
@@ -101,8 +100,7 @@ class Pairs:
 
     @property
     def spread(self) -> str:
-        """Returns, as text, the geometric mean of `base` / `ours` over the pairs of runs, with its 90 %
-        interval."""
+        """Returns `ratio` as text."""
         if not (found := self.ratio):
             return "no ratio" if self.base else ""
         middle, low, high = map(ratio, found)
@@ -134,7 +132,7 @@ class Beside:
         return pairs(self.base, self.experts, metric)
 
     def mean(self, metric: str, scale: float = 1.0) -> str:
-        """Returns, as text, the mean of `metric` over Jacobson's runs (`base`), multiplied by `scale`."""
+        """Returns, as text, the mean of `metric` over the runs of `base`, multiplied by `scale`."""
         return number(mean(self.base, metric, scale))
 
     @property
@@ -143,9 +141,9 @@ class Beside:
 
 
 def beside(runs: Iterable[Run], base: str, base_timing: str = "") -> Iterator[Beside]:
-    """Yields, for each network and timing (how RTTs are measured), the runs of nunes2014's RTT predictor
-    ("experts") and the runs of the algorithm `base`, if there are both. The runs of `base` have the timing
-    `base_timing` or, if that is "", the timing of the predictor's runs."""
+    """Yields, for each network and timing, the runs of nunes2014's RTT predictor ("experts") and those of the
+    algorithm `base`, if there are both. The runs of `base` have the timing `base_timing` or, if that is "",
+    the timing of the predictor's runs."""
     for at, timings in by_network(runs).items():
         for timing, algorithms in timings.items():
             found = timings.get(base_timing or timing, {}).get(base)
@@ -163,7 +161,6 @@ def number(value: float | None) -> str:
 
 
 def mean_and_half(values: Sequence[float], form: str = ".2f") -> str:
-    """Returns, as text, the mean of `values` and, if there are several, half the width of its 90 %
-    interval."""
+    """Returns, as text, the mean of `values` and, if there are several, half of its 90 % interval."""
     middle, half = mean_interval(values, CONFIDENCE)
     return format(middle, form) + ("" if half is None else f" ± {format(half, form).lstrip('+')}")
