@@ -6,26 +6,23 @@ in calibration.toml its threshold is chosen, and the weight of earlier losses is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from experiments.hwang2018.criteria import HARM, JAIN, NEIGHBOUR
-from experiments.hwang2018.sample import Sample
-from experiments.lib.runs import Run
+from experiments.hwang2018.sample import SHARING, Sample
 from experiments.lib.statistics import Estimate
 
 LOSSY = (5e-3, 2e-2)
 REORDERED = 0.01
-DROPS = "queue_dropped_packets"
+DROPS, NEIGHBOURS = "queue_dropped_packets", "beside_goodput_mbps"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A value of a parameter of the loss classifier `history`, and the results of senders with this value.
-    `drops` (at the queue), `rtt` (mean RTT) and `jain` (Jain's fairness index) are ratios to NewReno in runs
-    without random loss. `drops` and `rtt` each have four ratios: for a transfer alone, for one beside a
-    competing transfer, and for both of these with reordering. With reordering, `drops` has ratios to the
-    oracle, which knows each loss's cause. `jain` has two: beside a competing transfer, without and with
-    reordering."""
+    """A value of a parameter of the loss classifier `history`, and ratios of the results of senders with this
+    value. `drops` (at the queue), `rtt` (mean RTT) and `jain` (Jain's fairness index) are from runs without
+    random loss. `drops` and `rtt` each have four ratios: alone, beside a competing transfer, and both of
+    these with reordering; `jain` has two: without and with reordering. The ratios are to NewReno's results,
+    those of `drops` with reordering to the oracle's."""
 
     value: float
     drops: list[float]
@@ -42,13 +39,12 @@ class Candidate:
 
 
 def candidates(found: Sample, prefix: str) -> list[Candidate]:
-    """Returns a `Candidate` for each sender whose name begins with `prefix`; these senders use variants of
-    the loss classifier `history`. Returns [] if NewReno or the oracle has no runs, or if the senders do not
-    all have the same number of runs."""
+    """Returns a `Candidate` for each sender whose name begins with `prefix`. Returns [] if NewReno or the
+    oracle has no runs, or if the senders do not all have the same number of runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or not {"newreno", "oracle"} <= by.keys():
         return []
-    return [_candidate(by, sender) for sender in sorted(by) if sender.startswith(prefix)]
+    return [_candidate(found, sender) for sender in sorted(by) if sender.startswith(prefix)]
 
 
 def chosen(among: list[Candidate]) -> Candidate | None:
@@ -57,10 +53,8 @@ def chosen(among: list[Candidate]) -> Candidate | None:
 
 
 def table(found: Sample, prefix: str) -> list[list[str]]:
-    """Returns a list of table rows, one for each value of a parameter of the loss classifier `history`. A row
-    has ratios of results with this value to those of NewReno or of the oracle (which knows each loss's
-    cause), and says whether the rule in calibration.toml chooses the value. The names of the senders in
-    `found` that use `history` begin with `prefix`."""
+    """Returns a table row for each of the `candidates`, which says whether the rule in calibration.toml
+    chooses it."""
     among = candidates(found, prefix)
     best = chosen(among)
     return [
@@ -75,56 +69,50 @@ def table(found: Sample, prefix: str) -> list[list[str]]:
     ]
 
 
-def _candidate(by: dict[str, Sample], sender: str) -> Candidate:
-    own, newreno, oracle = by[sender], by["newreno"], by["oracle"]
-    cases: list[dict[str, Any]] = [
-        {"loss_rate": 0.0, "reorder_rate": rate, "beside": beside}
+def _candidate(found: Sample, sender: str) -> Candidate:
+    clean = found.at(loss_rate=0.0)
+    cases = [
+        (clean.at(reorder_rate=rate, beside=beside), "oracle" if rate else "newreno")
         for rate in (None, REORDERED)
-        for beside in (0, 1)
+        for beside in SHARING.values()
     ]
-    bases = [oracle if case["reorder_rate"] else newreno for case in cases]
-
-    def lossy(runs: Sample, beside: int) -> Sample:
-        return Sample(run for run in runs.at(beside=beside) if run.labels["loss_rate"] in LOSSY)
-
-    def neighbour(runs: Sample, like: Run) -> float:
-        (run,) = lossy(runs, 1).at(run=like.run, loss_rate=like.labels["loss_rate"])
-        return run.metrics["beside_goodput_mbps"]
-
-    alone, base = lossy(own, 0), lossy(oracle, 0)
-    rates = [alone.at(loss_rate=rate).over(base.at(loss_rate=rate), "goodput_mbps") for rate in LOSSY]
+    lossy = Sample(run for run in found if run.labels["loss_rate"] in LOSSY)
+    alone, shared = lossy.at(beside=0), lossy.at(beside=1)
+    ours, oracles = (
+        {(run.run, run.labels["loss_rate"]): run.metrics[NEIGHBOURS] for run in shared.at(name)}
+        for name in (sender, "oracle")
+    )
+    rates = [alone.at(loss_rate=rate).compare(sender, "oracle", "goodput_mbps") for rate in LOSSY]
     return Candidate(
         int(sender.rpartition("-")[2]) / 100,
-        [own.at(**c).total(DROPS) / to.at(**c).total(DROPS) for c, to in zip(cases, bases, strict=True)],
-        [own.at(**c).over(newreno.at(**c), "mean_rtt_ms").value for c in cases],
-        [own.at(**c).over(newreno.at(**c), "jain_index").value for c in cases if c["beside"]],
-        lossy(own, 1).over(lossy(oracle, 1), "beside_goodput_mbps", by=("loss_rate",)),
-        min(neighbour(own, run) / neighbour(oracle, run) for run in lossy(own, 1)),
-        [*rates, alone.over(base, "goodput_mbps", by=("loss_rate",))],
+        [case.at(sender).total(DROPS) / case.at(base).total(DROPS) for case, base in cases],
+        [case.compare(sender, "newreno", "mean_rtt_ms").value for case, _ in cases],
+        [case.compare(sender, "newreno", "jain_index").value for case, _ in cases[1::2]],
+        shared.compare(sender, "oracle", NEIGHBOURS, by=("loss_rate",)),
+        min(ours[run] / oracles[run] for run in ours),
+        [*rates, alone.compare(sender, "oracle", "goodput_mbps", by=("loss_rate",))],
     )
 
 
 def cubic(found: Sample) -> list[list[str]]:
-    """Returns a list of two table rows that compare two CUBIC senders, one with the loss classifier `history`
-    and one without: a row for networks with randomly drawn queues, and a row for the same networks with
-    CoDel. Returns [] if a compared sender lacks runs."""
+    """Returns two table rows that compare CUBIC with the loss classifier `history` to CUBIC without it and to
+    CUBIC with the oracle: on networks with randomly drawn queues, and on the same networks with CoDel.
+    Returns [] if a compared sender lacks runs."""
     by = found.senders()
     if len({len(runs) for runs in by.values()}) != 1 or len(by) != 3:
         return []
-    codel = found.at(queue="codel")
-    others = {run.run for run in found} - {run.run for run in found if run.labels["queue"] != "codel"}
-    drawn = Sample(run for run in found if run.labels["queue"] != "codel" or run.run in others)
-    return [["as drawn", *_over_cubic(drawn)], ["CoDel", *_over_cubic(codel)]]
+    other_queues = {run.run for run in found if run.labels["queue"] != "codel"}
+    drawn = Sample(r for r in found if r.labels["queue"] != "codel" or r.run not in other_queues)
+    return [["as drawn", *_over_cubic(drawn)], ["CoDel", *_over_cubic(found.at(queue="codel"))]]
 
 
 def _over_cubic(found: Sample) -> list[str]:
+    own, plain, oracle = "cubic-history", "cubic", "cubic-oracle"
     clean, lossy = found.at(loss_rate=0.0), found.at(loss_rate=1e-2)
-    own, plain = (clean.at(name) for name in ("cubic-history", "cubic"))
-    pairs = [(own.at(beside=beside), plain.at(beside=beside)) for beside in (0, 1)]
-    out = [one.over(base, DROPS, plus=1) for one, base in pairs]
-    out.append(own.over(plain, DROPS, by=("beside",), plus=1))
-    out += [one.over(base, "mean_rtt_ms") for one, base in pairs]
-    ours, oracle = (lossy.at(name) for name in ("cubic-history", "cubic-oracle"))
-    out.append(ours.at(beside=0).over(oracle.at(beside=0), "goodput_mbps"))
-    out.append(ours.at(beside=1).over(oracle.at(beside=1), "beside_goodput_mbps"))
+    each = [clean.at(beside=beside) for beside in SHARING.values()]
+    out = [here.compare(own, plain, DROPS, plus=1) for here in each]
+    out.append(clean.compare(own, plain, DROPS, by=("beside",), plus=1))
+    out += [here.compare(own, plain, "mean_rtt_ms") for here in each]
+    out.append(lossy.at(beside=0).compare(own, oracle, "goodput_mbps"))
+    out.append(lossy.at(beside=1).compare(own, oracle, NEIGHBOURS))
     return [str(of) for of in out]

@@ -9,23 +9,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.hwang2018 import criteria
-from experiments.hwang2018.online import keep
-from experiments.hwang2018.sample import CONFIDENCE, Sample, name_of
+from experiments.hwang2018.sample import CONFIDENCE, DROPS, DROPS_ADDED, SHARING, Sample, name_of
+from experiments.hwang2018.simulated import metrics_of
 from experiments.lib.batches import Batch, SimulatedRuns
 from experiments.lib.runs import Run
 
 #: For each sender that keeps or halves its window, the sender with the same classifier that cuts its window
 #: by the probability of congestion.
 PAIRS = {"ml-history": "history-cut", "ml-wide": "wide-cut", "ml-online": "online-cut"}
-METRICS = ("goodput_mbps", criteria.DROPS, "mean_rtt_ms", "beside_goodput_mbps")
-WORDS = {0: "alone", 1: "shared"}
-#: The labels that pair two runs with the same seed in the same condition.
-BY = ("where",)
+#: The columns of ratios: the sender in the denominator ("": the one that keeps or halves its window), and the
+#: metric.
+COLUMNS = (
+    *(("", metric) for metric in ("goodput_mbps", DROPS, "mean_rtt_ms", "beside_goodput_mbps")),
+    *(("newreno", metric) for metric in ("goodput_mbps", DROPS)),
+    *(("oracle", metric) for metric in ("goodput_mbps", "beside_goodput_mbps")),
+)
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
-    return [SimulatedRuns(folder / "cut.toml", profile or "quick", keep)]
+    return [SimulatedRuns(folder / "cut.toml", profile or "quick", metrics_of)]
 
 
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
@@ -36,70 +38,37 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     return {
         "profile": found[0].profile,
         "confidence": f"{100 * CONFIDENCE:.0f} %",
-        "drops_added": criteria.DROPS_ADDED,
-        "seeds": len({run.run for run in found}),
+        "drops_added": DROPS_ADDED,
+        "seeds": found.seeds(),
         "together": [
             row
             for rate in (*lossy, 0.0)
-            for beside, words in WORDS.items()
+            for words, beside in SHARING.items()
             for row in together(found.at(loss_rate=rate, beside=beside), f"{words}, loss {rate:g}")
         ],
-        "each": [
-            row
-            for beside, words in WORDS.items()
-            for where, here in found.at(beside=beside).conditions().items()
-            for row in compared(here, f"{words}, {where}")
-        ],
+        "each": [row for where, here in found.shared_or_not() for row in compared(here, where)],
     }
 
 
-def compared(here: Sample, where: str) -> list[list[str]]:
-    """Returns a list of table rows, one for each loss classifier, from the runs `here` in the condition
-    `where`. A row compares the sender that cuts its window by the probability of congestion with other
-    senders. It has ratios of its metrics to those of the sender that keeps or halves its window, to
-    NewReno's, and to those with the oracle (which knows each loss's cause)."""
+def compared(here: Sample, where: str, by: tuple[str, ...] = ()) -> list[list[str]]:
+    """Returns a table row for each loss classifier that has runs `here`: the condition `where`, the
+    classifier, and `COLUMNS`. Runs with the same number and the same labels `by` form a pair."""
     rows = []
     for decided, cut in PAIRS.items():
-        own, base = here.at(cut), here.at(decided)
-        if own and base:
-            rows.append([where, name_of(decided), *ratios(own, base), *outer(own, here)])
+        own = here.at(cut)
+        if own and here.at(decided):
+            bases = [(here.at(sender or decided), metric) for sender, metric in COLUMNS]
+            ratios = [own.over_text(base, metric, by) if base else "" for base, metric in bases]
+            rows.append([where, name_of(decided), *ratios])
     return rows
 
 
-def ratios(
-    own: Sample, base: Sample, metrics: Sequence[str] = METRICS, by: tuple[str, ...] = ()
-) -> list[str]:
-    """Returns, as text, the ratio of each metric of the runs `own` to that of the runs `base`, or "" for a
-    metric that the runs do not have. Runs with the same number and the same labels `by` form a pair."""
-    plus = {criteria.DROPS: criteria.DROPS_ADDED}
-    return [
-        str(own.over(base, name, by=by, plus=plus.get(name, 0.0))) if base and name in own[0].metrics else ""
-        for name in metrics
-    ]
-
-
-def outer(own: Sample, here: Sample, by: tuple[str, ...] = ()) -> list[str]:
-    """Returns, as text, ratios of the runs `own` to other senders' runs in `here`: the goodput and the queue
-    drops to those of NewReno, and the goodput and the competing transfer's goodput to those with the oracle
-    (which knows each loss's cause). Runs with the same number and the same labels `by` form a pair."""
-    return [
-        *ratios(own, here.at("newreno"), ("goodput_mbps", criteria.DROPS), by),
-        *ratios(own, here.at("oracle"), ("goodput_mbps", "beside_goodput_mbps"), by),
-    ]
-
-
 def together(found: Sample, where: str) -> list[list[str]]:
-    """Returns a list of table rows, one for each loss classifier, as `compared` does, but over all conditions
-    in `found` together. `where` is the first cell of the row. Runs are compared in pairs with the same seed
-    and the same condition."""
+    """Returns the rows of `compared` over all conditions in `found` together. Runs form a pair if they have
+    the same seed and the same condition."""
     named = Sample(
         replace(run, labels={**run.labels, "where": condition})
         for condition, here in found.conditions().items()
         for run in here
     )
-    rows = []
-    for decided, cut in PAIRS.items():
-        own, base = named.at(cut), named.at(decided)
-        if own and base:
-            rows.append([where, name_of(decided), *ratios(own, base, by=BY), *outer(own, named, BY)])
-    return rows
+    return compared(named, where, ("where",))

@@ -37,7 +37,7 @@ MARKS = {RANDOM: "random: window kept", CONGESTION: "congestion: window reduced"
 def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iterator[Figure]:
     """Yields those of the figures 5 to 9 of hwang2018 for which `found` has runs in ns-3. `printed` has, for
     each sender, a loss rate and the paper's goodput at this rate divided by that without loss."""
-    five, seven, nine = (found.at(scenario=name) for name in ("5", "7", "9"))
+    five = found.at(scenario="5")
     for file, senders, who in (
         ("05", PAPERS, "NewReno, Veno and ML-TCP"),
         ("05-others", OTHERS, "other congestion controls"),
@@ -51,7 +51,7 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
         title = f"Figure 5: goodput by random loss rate, {who}"
         yield from _lines(f"figure-{file}", title, five, "loss_rate", senders, "loss rate", printed=points)
     yield from _over_time(five.at(loss_rate=OVER_TIME_AT))
-    seven, nine = seven.at(loss_rate=1e-2), nine.at(loss_rate=1e-2)
+    seven, nine = (found.at(scenario=name, loss_rate=1e-2) for name in ("7", "9"))
     title = "Figure 7: goodput by RTT at a random loss rate of 0.01"
     yield from _lines("figure-07", title, seven, "rtt_ms", BY_RTT, "RTT, ms")
     title = "Figure 8: goodput over that at an RTT of 30 ms, at a random loss rate of 0.01"
@@ -61,8 +61,8 @@ def simulated(found: Sample, printed: Mapping[str, tuple[float, float]]) -> Iter
 
 
 def lab(found: Sample) -> Iterator[Figure]:
-    """Yields two charts of goodput against the random loss rate in the lab: one of the senders based on
-    NewReno and one of those based on CUBIC, each with other senders for comparison."""
+    """Yields a chart of goodput against the random loss rate in the lab for the senders based on NewReno and
+    one for those based on CUBIC, each with other senders for comparison."""
     for file, of, base, others in (
         ("lab-figure-05", "ML-TCP over NewReno", "reno", ("veno", "westwood", "vegas", "bbr")),
         ("lab-figure-05-cubic", "ML-TCP over CUBIC", "cubic", ("bbr",)),
@@ -86,9 +86,9 @@ def _lines(
     file: str, title: str, found: Sample, key: str, senders: Sequence[str], x_title: str,
     *, over: float | None = None, printed: Sequence[Json] = (),
 ) -> Iterator[Figure]:  # fmt: skip
-    """Yields a chart of the senders' goodput against the label `key` of the runs, such as `loss_rate`. If
-    `over` is given, each goodput is divided by the same sender's goodput where the label has the value
-    `over`. `printed` has the points that hwang2018 prints."""
+    """Yields a chart of the senders' goodput against the label `key` of the runs, such as `loss_rate`,
+    divided by that where the label has the value `over` if this is given. `printed` are points of the
+    paper."""
     import altair as alt
 
     rows: list[Json] = []
@@ -96,14 +96,8 @@ def _lines(
         own, base = (found.at(sender, **{key: value}) for value in (x, over))
         if of := own.mean("goodput_mbps") if over is None else own.over(base, "goodput_mbps"):
             low, high = (of.value if math.isnan(end) else end for end in (of.low, of.high))
-            row = {
-                "x": f"{x:g}",
-                "sender": name_of(sender),
-                "y": of.value,
-                "low": max(0.0, low),
-                "high": high,
-            }
-            rows.append(row)
+            row = {"x": f"{x:g}", "sender": name_of(sender), "y": of.value}
+            rows.append({**row, "low": max(0.0, low), "high": high})
     if not rows:
         return
     order = list(dict.fromkeys(row["x"] for row in rows))
@@ -152,11 +146,12 @@ def windows(found: Sample) -> Iterator[Figure]:
         of = min(runs, key=lambda run: run.run).series
         if "ack_s" not in of:
             continue
-        acks = [{"t": t, "y": w} for t, w in zip(of["ack_s"], of["ack_cwnd"], strict=True)]
-        columns = (of[f"loss_{column}"] for column in ("s", "cwnd", "cause"))
-        losses = [
-            {"t": t, "y": w, "said": MARKS[CAUSES[int(cause)]]} for t, w, cause in zip(*columns, strict=True)
-        ]
+        acks, losses = (
+            [{"t": t, "y": w} for t, w in zip(of[f"{name}_s"], of[f"{name}_cwnd"], strict=True)]
+            for name in ("ack", "loss")
+        )
+        for loss, cause in zip(losses, of["loss_cause"], strict=True):
+            loss["said"] = MARKS[CAUSES[int(cause)]]
         line, points = (alt.Chart(alt.InlineData(values=values)) for values in (acks, losses))
         layers = (
             line.mark_line(strokeWidth=1, color="#4477aa").encode(x=x, y=y),

@@ -11,7 +11,7 @@ from typing import Any
 from experiments.hwang2018 import criteria, figures
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, Sample, name_of
 from experiments.lib.batches import Batch, Figures, LabRuns
-from experiments.lib.runs import Run, grouped
+from experiments.lib.runs import Floats, Run, grouped
 from experiments.lib.statistics import Estimate
 from tcplearn.lab import guest, kernel_log
 
@@ -34,23 +34,18 @@ BBR = "bbr+none"
 
 
 def keep(chosen: Any, folder: Path, measured: Mapping[str, float]) -> Figures:
-    """Returns what is stored of one sender's transfer in the lab: its metrics and, only for the senders in
-    the figure of cwnd over time, the cwnd at some ACKs and at each loss."""
+    """Returns what is stored of one sender's transfer in the lab: its metrics and, for the senders in the
+    figure of cwnd over time, the cwnd at some ACKs and at each loss."""
     metrics = {name: measured[name] for name in METRICS if measured.get(name) is not None}
     (sender,) = (arm.name for arm in guest.arms(chosen, 0) if arm.folder == folder.name)
     if chosen.name != LOSSY or sender.partition(":")[0] not in OVER_TIME:
         return metrics, {}
     c = kernel_log.opened(folder / "log").connection
-    acks, losses = c.acks[:: max(1, len(c.acks) // POINTS)], c.losses
-    series = {
-        f"{name}_{column}": values
-        for name, of in (("ack", acks), ("loss", losses))
-        for column, values in (
-            ("s", (of["time_us"].astype(float) - float(c.acks["time_us"][0])) / 1e6),
-            ("cwnd", of["cwnd"].astype(float)),
-        )
-    }
-    return metrics, series | {"loss_cause": losses["cause"].astype(float)}
+    series: dict[str, Floats] = {}
+    for name, of in (("ack", c.acks[:: max(1, len(c.acks) // POINTS)]), ("loss", c.losses)):
+        series[f"{name}_s"] = (of["time_us"].astype(float) - float(c.acks["time_us"][0])) / 1e6
+        series[f"{name}_cwnd"] = of["cwnd"].astype(float)
+    return metrics, series | {"loss_cause": c.losses["cause"].astype(float)}
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -69,12 +64,12 @@ def decides(sender: str) -> bool:
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
     parts = grouped(found, lambda run: run.scenario)
-    plain = Sample(_with_loss_rate(run) for run in found if run.scenario.startswith("lab-loss-"))
+    by_rate = Sample(_with_loss_rate(run) for run in found if run.scenario.startswith("lab-loss-"))
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),
         "confidence": f"{100 * CONFIDENCE:.0f} %",
         "runs": len({(run.scenario, run.run) for run in runs}),
-        "criteria": list(_criteria(found)),
+        "criteria": _criteria(found),
         "criteria_head": criteria.HEAD,
         "parts": {f"{name}: {of[0].parameters['title']}": Sample(of) for name, of in parts.items()},
         "found": found,
@@ -82,7 +77,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "base_of": base_of,
         "decides": decides,
         "bbr": BBR,
-        "figures": [*figures.lab(plain), *figures.windows(found.at(scenario=LOSSY))],
+        "figures": [*figures.lab(by_rate), *figures.windows(found.at(scenario=LOSSY))],
     }
 
 
@@ -99,14 +94,13 @@ def _criteria(found: Sample) -> Iterator[list[str]]:
             for names in (AT_LOSSY, AT_LOSSLESS)
         )
         own, without = at_lossy.at(sender), at_lossless.at(sender)
-        for what, base, least in (
+        for whose, base, least in (
             ("BBR's", at_lossy.at(BBR), criteria.OVER_BBR),
             ("its own without loss", without, criteria.OVER_LOSSLESS),
             ("Veno's", at_lossy.at("veno+none"), criteria.OVER_VENO),
         ):
-            yield criteria.judged(
-                f"goodput at loss 0.01 over {what}", sender, own.over(base, "goodput_mbps"), least
-            )
+            ratio = own.over(base, "goodput_mbps")
+            yield criteria.judged(f"goodput at loss 0.01 over {whose}", sender, ratio, least)
         plain = at_lossless.at(base_of(sender)).total("retransmitted_packets")  # sums, as drops are bursty
         resent = Estimate(without.total("retransmitted_packets") / plain) if plain and without else Estimate()
         text = "no random loss: retransmissions over the plain sender's"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compares each number and each comparison that the paper hwang2018 prints with our result, and says whether
-it is reproduced."""
+it is reproduced. Computes what tables 1 and 2 of the paper (decisions of loss classifiers by true cause)
+imply about its runs, and the same tables from our runs with the queue and the rate that the paper's counts
+suggest."""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from experiments.hwang2018 import training
 from experiments.hwang2018.sample import CALLS, Sample, name_of
 from experiments.lib.statistics import Estimate
 
@@ -18,6 +21,10 @@ HEAD = ("where", "what", "the paper", "ours", "verdict", "runs")
 TOLERANCE = 0.1
 #: The scenarios of the files that the column `runs` names.
 SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
+#: The scenario of our runs for tables 1 and 2.
+TABLES = "tables"
+#: Numbers of fast retransmits in the order of `CALLS`, by sender and random loss rate.
+Counts = Mapping[tuple[str, float], Sequence[int]]
 
 
 def verdict(printed: str, ours: Estimate) -> str:
@@ -46,13 +53,12 @@ def rows(found: Sample, trained: Sequence[Sequence[str]], folder: Path) -> Itera
         shown = [paper.replace(">", "more than "), str(ours), verdict(paper, ours)]
         yield [row["where"], row["what"], *shown, f"`{row['runs']}/quick`"]
     for row in read(folder / "published-tables.csv"):
-        calls = [int(row[name]) for name in CALLS]
+        sender, rate, calls = row["sender"], float(row["loss_rate"]), [int(row[name]) for name in CALLS]
         right = (calls[0] + calls[3]) / sum(calls)
-        ours = found.at(row["sender"], scenario="5", loss_rate=float(row["loss_rate"])).accuracy()
-        what = f"share of correct decisions at {float(row['loss_rate']):g}, {name_of(row['sender'])}"
-        judged = verdict(f"{right:.6f}", ours)
-        where = "tables 1, 2" if row["sender"] == "veno-5" else f"table {row['table']}"
-        yield [where, what, f"{right:.2f}", str(ours), judged, "`figure-5/quick`"]
+        ours = found.at(sender, scenario="5", loss_rate=rate).accuracy()
+        where = "tables 1, 2" if sender == "veno-5" else f"table {row['table']}"
+        what = f"share of correct decisions at {rate:g}, {name_of(sender)}"
+        yield [where, what, f"{right:.2f}", str(ours), verdict(f"{right:.6f}", ours), "`figure-5/quick`"]
 
 
 def counted(judged: Sequence[Sequence[str]]) -> dict[str, int]:
@@ -80,3 +86,47 @@ def _ours(found: Sample, trained: Sequence[Sequence[str]], row: Mapping[str, str
     if not row["base"]:
         return own.mean(row["metric"])
     return own.over(runs.at(row["base"], **at(row["base_at"])), row["metric"])
+
+
+def counts(rows: Sequence[Mapping[str, str]]) -> Counts:
+    """Returns what tables 1 and 2 of hwang2018 print, from the rows of published-tables.csv."""
+    return {(row["sender"], float(row["loss_rate"])): [int(row[name]) for name in CALLS] for row in rows}
+
+
+def packets_needed(paper: Counts) -> list[list[str]]:
+    """Returns a table row for each sender: for each random loss rate but the smallest, how many thousand
+    packets would on average have as many random losses as hwang2018 counts (`paper`), ± the standard
+    deviation of this estimate."""
+
+    def shown(sender: str, rate: float) -> str:
+        if (sender, rate) not in paper:
+            return "not printed"
+        random = sum(paper[sender, rate][:2])
+        return f"{random / rate / 1e3:.0f} ± {math.sqrt(random) / rate / 1e3:.0f}"
+
+    senders = dict.fromkeys(sender for sender, _ in paper)
+    return [[name_of(sender), *(shown(sender, rate) for rate in training.TABLES[1:])] for sender in senders]
+
+
+def tables(found: Sample) -> list[list[str]]:
+    """Returns a table row for each RTT and sender: for each random loss rate, the counts of `found`, our
+    runs, as in the paper's tables 1 and 2."""
+    rows = []
+    for rtt in sorted({run.labels["rtt_ms"] for run in found}, reverse=True):
+        of_rtt = found.at(rtt_ms=rtt)
+        rates = sorted({run.labels["loss_rate"] for run in of_rtt})
+        for sender, own in of_rtt.senders().items():
+            calls = (" / ".join(map(str, own.at(loss_rate=rate).calls())) for rate in rates)
+            rows.append([f"{rtt:g}", name_of(sender), *calls])
+    return rows
+
+
+def ratio_to_veno(found: Sample) -> dict[str, str]:
+    """Returns, as text, the "goodput" and the number of fast "retransmits" of ML-TCP (the sender of
+    hwang2018), divided by those of Veno with β = 5, in runs under one condition. Returns {} if one of the two
+    has none."""
+    own, veno = found.at("ml-hwang2018"), found.at("veno-5")
+    if not own or not veno or not sum(veno.calls()):
+        return {}
+    ratio = sum(own.calls()) / len(own) / (sum(veno.calls()) / len(veno))
+    return {"goodput": f"{own.over(veno, 'goodput_mbps').value:.2f}", "retransmits": f"{ratio:.2f}"}

@@ -5,7 +5,7 @@ runs."""
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,12 @@ from experiments.lib.runs import Run, grouped, select
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
 CONFIDENCE = 0.9
+#: Queue drops per 1000 delivered packets, and what is added to each before a division, because some runs have
+#: none. (At first one packet was added to each count; of two runs without drops, the one that delivered less
+#: then missed the criterion.)
+DROPS, DROPS_ADDED = "drops_per_1000", 0.1
+#: Whether a transfer is alone or shares the queue with a competing transfer, and the value of the label.
+SHARING = {"alone": 0, "shared": 1}
 #: Counts of fast retransmits, by the true cause of the loss and by the cause that the classifier decided.
 CALLS = tuple(
     f"{true}_called_{said}" for true in ("random", "congestion") for said in ("random", "congestion")
@@ -82,8 +88,8 @@ def condition(labels: Mapping[str, Any]) -> str:
 
 
 class Sample(list[Run]):
-    """A list of runs. A run's labels are its `sender` and the settings in which runs of a scenario differ. A
-    label's name is the last part of the setting's name, as `loss_rate` of `topology.loss_rate`."""
+    """A list of runs. A run's labels are its `sender` and the settings in which runs of a scenario differ; a
+    label's name is the last part of the setting's, as `loss_rate` of `topology.loss_rate`."""
 
     @classmethod
     def of(cls, runs: Iterable[Run]) -> Sample:
@@ -103,6 +109,16 @@ class Sample(list[Run]):
         """Returns the runs of each network condition, by the description of the condition."""
         return {name: Sample(of) for name, of in grouped(self, lambda run: condition(run.labels)).items()}
 
+    def shared_or_not(self) -> Iterator[tuple[str, Sample]]:
+        """Yields the runs of each network condition, first of transfers alone and then of those that share
+        the queue, after a description such as "alone, queue BDP 1"."""
+        for words, beside in SHARING.items():
+            for where, here in self.at(beside=beside).conditions().items():
+                yield f"{words}, {where}", here
+
+    def seeds(self) -> int:
+        return len({run.run for run in self})
+
     def total(self, metric: str) -> float:
         return sum(run.metrics.get(metric, 0.0) for run in self)
 
@@ -113,16 +129,27 @@ class Sample(list[Run]):
         self, base: Sequence[Run], metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
     ) -> Estimate:
         """Returns the geometric mean of the ratio of `metric` in these runs to `metric` in `base`, with
-        `plus` added to each value. Runs with the same number and the same labels `by` form a pair."""
+        `plus` (for `DROPS` always `DROPS_ADDED`) added to each value. Runs with the same number and the same
+        labels `by` form a pair."""
+        added = DROPS_ADDED if metric == DROPS else plus
 
         def values(runs: Sequence[Run]) -> dict[Hashable, float]:
-            return {(r.run, *(r.labels[name] for name in by)): r.metrics[metric] + plus for r in runs}
+            return {(r.run, *(r.labels[name] for name in by)): r.metrics[metric] + added for r in runs}
 
         return student_ratio(values(self), values(base), CONFIDENCE)
 
+    def compare(
+        self, sender: str, base: str, metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
+    ) -> Estimate:
+        """Returns what `over` does, for the runs of `sender` and those of the sender `base`."""
+        return self.at(sender).over(self.at(base), metric, by=by, plus=plus)
+
+    def over_text(self, base: Sequence[Run], metric: str, by: tuple[str, ...] = ()) -> str:
+        """Returns what `over` does, as text, or "" if these runs do not have the `metric`."""
+        return str(self.over(base, metric, by=by)) if metric in self[0].metrics else ""
+
     def calls(self) -> list[int]:
-        """Returns four counts of fast retransmits: random losses called random and called congestion, then
-        congestion losses called random and called congestion."""
+        """Returns the four counts of fast retransmits, in the order of `CALLS`."""
         return [round(self.total(name)) for name in CALLS]
 
     def accuracy(self) -> Estimate:
@@ -133,15 +160,14 @@ class Sample(list[Run]):
 
 
 def _derived(run: Run) -> dict[str, float]:
-    """Returns, as far as they can be computed from what is stored of `run`: queue drops per 1000 delivered
-    packets (of both transfers where two share the queue), the number of random losses at fast retransmits,
-    and the mean cwnd in bytes."""
+    """Returns those metrics that follow from the stored ones. The delivered packets of `DROPS` are those of
+    both transfers where two share the queue."""
     of, out = run.metrics, {}
     if "queue_dropped_packets" in of and "tcp" in run.parameters:  # a run in ns-3
         mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside
         segment_bits = 8 * run.parameters["tcp"]["segment_bytes"]
         per_1000 = 1000 * segment_bits / (mbps * 1e6 * run.parameters["duration_s"]) if mbps else math.nan
-        out["drops_per_1000"] = of["queue_dropped_packets"] * per_1000
+        out[DROPS] = of["queue_dropped_packets"] * per_1000
     if all(name in of for name in CALLS[:2]):
         out["random_losses"] = of[CALLS[0]] + of[CALLS[1]]
     if "cwnd_bytes" in run.series:

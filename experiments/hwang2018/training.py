@@ -31,12 +31,10 @@ def keep(losses: Mapping[str, Any] | None) -> dict[str, Floats]:
     in which a packet was lost; {} if there are no fast retransmits."""
     if not losses or not losses["rows"]:
         return {}
-    columns = dict(zip(losses["columns"], zip(*losses["rows"], strict=True), strict=True))
-    queue, channel = (np.array(columns[f"{by}_drops"]) for by in ("queue", "channel"))
-    kept = {name: np.array(columns[name], float) for name in INPUTS} | {
-        "congested": (queue > 0).astype(float)
-    }
-    return {name: values[queue + channel > 0] for name, values in kept.items()}
+    columns = dict(zip(losses["columns"], np.array(losses["rows"], object).T, strict=True))
+    kept = {name: columns[name] for name in INPUTS} | {"congested": columns["queue_drops"] > 0}
+    lost = columns["queue_drops"] + columns["channel_drops"] > 0
+    return {name: values[lost].astype(float) for name, values in kept.items()}
 
 
 def tables(found: Sample) -> dict[str, list[list[str]]]:

@@ -8,7 +8,7 @@ import csv
 import itertools
 from collections.abc import Iterator
 
-from experiments.hwang2018 import criteria, tables
+from experiments.hwang2018 import criteria, published
 from experiments.hwang2018.sample import Sample
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
@@ -39,23 +39,23 @@ def table(sender: str, rate: float, *calls: int) -> Run:
     metrics = dict(zip((*names, "congestion_called_congestion"), map(float, calls), strict=True))
     labels = {"variant": sender, "topology.loss_rate": rate, "topology.rtt_ms": 60.0}
     return Run(
-        "ns3", tables.SCENARIO, "quick", "linux", 1, 1, labels, metrics={**metrics, "goodput_mbps": 2.0}
+        "ns3", published.TABLES, "quick", "linux", 1, 1, labels, metrics={**metrics, "goodput_mbps": 2.0}
     )
 
 
 def test_counts_are_in_the_papers_order() -> None:
     runs = [table("veno-5", 1e-2, 5, 3, 1, 4), table("ml-hwang2018", 1e-2, 9, 1, 0, 0)]
     found = Sample.of([*runs, table("veno-5", 1e-3, 1, 2, 3, 4)])
-    (veno, ml) = tables.ours(found)
+    (veno, ml) = published.tables(found)
     assert veno == ["60", "Veno, β 5", "1 / 2 / 3 / 4", "5 / 3 / 1 / 4"] and ml[3] == "9 / 1 / 0 / 0"
-    ratios = tables.ratio_to_veno(found.at(loss_rate=1e-2))
+    ratios = published.ratio_to_veno(found.at(loss_rate=1e-2))
     assert ratios == {"goodput": "1.00", "retransmits": "0.77"}  # 10 of 13
-    assert tables.ratio_to_veno(found.at(loss_rate=1e-3)) == {}
+    assert published.ratio_to_veno(found.at(loss_rate=1e-3)) == {}
 
 
 def test_packets_that_the_papers_random_losses_need() -> None:
     with (ROOT / "experiments" / "hwang2018" / "published-tables.csv").open(newline="") as file:
-        paper = tables.published(list(csv.DictReader(file)))
-    rows = {row[0]: row[1:] for row in tables.packets_needed(paper)}
+        paper = published.counts(list(csv.DictReader(file)))
+    rows = {row[0]: row[1:] for row in published.packets_needed(paper)}
     assert rows["Veno, β 5"] == ["70 ± 26", "104 ± 10", "78 ± 3", "not printed"]  # 7, 104 and 782 losses
     assert rows["ML-TCP, the paper's"][2] == "60 ± 2" and rows["Veno, β 25"][2] == "321 ± 6"
