@@ -2,8 +2,6 @@
 """Measures on a real kernel a first RTO (for SYN and SYN-ACK) that a trained model predicts, and compares it
 with Linux's 1 s and with constants. Connections to many destination prefixes lose SYNs and SYN-ACKs."""
 
-from __future__ import annotations
-
 import functools
 import random
 from collections.abc import Iterator, Sequence
@@ -21,7 +19,6 @@ from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
 from tcplearn.lab.handshake_waits import Connection
 from tcplearn.learn.export import shipped_rtt
 from tcplearn.learn.rtt.settings import packed
-from tcplearn.output.markdown import table_of
 
 SMOKE = "smoke"
 #: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
@@ -36,10 +33,6 @@ KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
 UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
 #: The trial of a constant first RTO with which each trial of the model is compared.
 BESIDE = {KNOWN_AT_BOTH: BEST_AT_BOTH, UNSEEN_AT_BOTH: BEST_AT_BOTH, KNOWN: BEST, UNSEEN: BEST}
-HEAD = (
-    "first RTO", "connections", "with a loss", "mean wait, ms", "to stock's", "p99, ms", "to stock's",
-    "spurious SYNs, %", "unanswered SYNs, %", "spurious SYN-ACKs, %", "first bytes, ms",
-)  # fmt: skip
 
 
 def trials(*, small: bool = False) -> list[Trial]:
@@ -51,9 +44,8 @@ def trials(*, small: bool = False) -> list[Trial]:
         changed = replace(model, steps=steps, max_age_us=model.max_age_us if age is None else age)
         return packed(changed, TICKS_PER_SECOND)
 
-    known = packed(model, TICKS_PER_SECOND)
+    known, wrong = packed(model, TICKS_PER_SECOND), constant(WRONG_US, None)
     trained, safe = constant(best["constant_us"]), constant(SAFE_US)
-    wrong = constant(WRONG_US, None)
     every = [
         Trial(STOCK),
         Trial(BEST, trained),
@@ -123,15 +115,18 @@ def kept(connections: Sequence[Connection]) -> tuple[dict[str, float], dict[str,
     """Returns counts of the `connections`, their SYNs and SYN-ACKs, and two series in us: `wait_us` has the
     wait for retransmission timers of each connection that lost a SYN or SYN-ACK, and `answered_us` the times
     from the end of the handshake to the first response."""
-    counts = {"connections": len(connections)}
-    counts |= {name: sum(len(getattr(c, name)) for c in connections) for name in ("syns", "answers")}
-    counted = ("spurious_syns", "unanswered_syns", "spurious_answers")
-    counts |= {name: sum(getattr(c, name) for c in connections) for name in counted}
-    series = {
+    counts = {
+        "connections": float(len(connections)),
+        "syns": float(sum(len(c.syns) for c in connections)),
+        "answers": float(sum(len(c.answers) for c in connections)),
+        "spurious_syns": float(sum(c.spurious_syns for c in connections)),
+        "unanswered_syns": float(sum(c.unanswered_syns for c in connections)),
+        "spurious_answers": float(sum(c.spurious_answers for c in connections)),
+    }
+    return counts, {
         "wait_us": np.array([c.wait_us for c in connections if c.lost], float),
         "answered_us": np.array([c.answered_us for c in connections if c.answered_us >= 0], float),
     }
-    return {name: float(count) for name, count in counts.items()}, series
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -157,21 +152,20 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     rows = []
     for name, run in found.items():
         m = run.metrics
+        counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]
+        waits = [text for figure in STATISTICS for text in _beside(run, found[STOCK], figure)]
         shares = [m["spurious_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
         shares.append(m["spurious_answers"] / m["answers"])
-        waits = [text for figure in STATISTICS for text in _beside(run, found[STOCK], figure)]
         first = f"{np.percentile(run.series['answered_us'], 99) / 1000:.0f}"
-        counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]
         rows.append([name, *counts, *waits, *(f"{100 * share:.2f}" for share in shares), first])
     beside = [
         [name, of, *(_beside(found[name], found[of], figure)[1] for figure in STATISTICS)]
         for name, of in BESIDE.items()
         if name in found and of in found
     ]
-    head = ["first RTO", "beside", "mean wait", "p99"]
     return {
-        "trials": table_of(HEAD, rows, [True, *[False] * (len(HEAD) - 1)]),
-        "beside": table_of(head, beside, [True, True, False, False]) if beside else "",
+        "trials": rows,
+        "beside": beside,
         "jitter": f"{100 * JITTER:.0f}",
         "resamples": f"{RESAMPLES:,}",
         **found[STOCK].parameters,

@@ -2,8 +2,6 @@
 """Fits baddam2018's regression to the logs in a clone of its authors' repository:
 `python -m experiments.baddam2018.logs CSE534Project`. The logs hold two passes over the same sites."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass
@@ -20,16 +18,14 @@ TTL = re.compile(r"^len=.* ttl=(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Fit:
-    """A linear regression of the mean RTT, fitted to one pass over the sites: its coefficients in ms (b0,
-    hops, min, max, ttl), and mean absolute percentage errors (MAPE) on the held-out sites. `mape` counts a
-    site that did not answer with an error of 0, as the authors do; `mape_answered` leaves these sites out.
-    `mape_middle` is the MAPE of the prediction (min + max) / 2, over the sites that answered."""
+    """A linear regression of the mean RTT, fitted to one pass over the sites, and its mean absolute
+    percentage errors (MAPE) on the held-out sites."""
 
-    coefficients: tuple[float, ...]
-    mape: float
-    mape_answered: float
-    mape_middle: float
-    held_out: int
+    coefficients: tuple[float, ...]  # b0, hops, min, max, ttl; in ms
+    mape: float  # a site that did not answer counts with an error of 0, as the authors count it
+    mape_answered: float  # of the sites that answered
+    mape_middle: float  # of the prediction (min + max) / 2, on the sites that answered
+    held_out: int  # number of sites
     answered: int
 
 

@@ -3,8 +3,6 @@
 coefficients and the mean absolute percentage error (MAPE) with those that the paper prints, also on the
 bursts that it prints."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,6 @@ from experiments.baddam2018.published import bursts
 from experiments.lib.pages import ROOT
 from experiments.lib.runs import Run
 from tcplearn.learn.rtt import data, regression, trials
-from tcplearn.learn.rtt.regression import PUBLISHED
-from tcplearn.output.markdown import table_of
 
 HOSTS = ROOT / "examples" / "hosts" / "emulated.parquet"
 FOLDS, SEED = 10, 1
@@ -26,34 +22,26 @@ HOPS, TTL = 12, 52
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     table = regression.usable(data.read([HOSTS])[0])
-    ours = regression.fit(table)
-    folds = trials.folds_of(len(table.destinations), FOLDS, SEED)
-    guesses = regression.tried(table, folds)
-    fits: dict[str, tuple[tuple[float, ...], float]] = {
-        f"published, {name}": of for name, of in PUBLISHED.items()
+    tried = regression.tried(table, trials.folds_of(len(table.destinations), FOLDS, SEED))
+    fits: dict[str, tuple[Sequence[float], float]] = {
+        f"published, {name}": of for name, of in regression.PUBLISHED.items()
     }
-    fits["ours"] = ours.values(), guesses[0].mape
-    rows = [[name, *(f"{v:.5f}" for v in values), f"{of:.2f}"] for name, (values, of) in fits.items()]
-    tried = [[one.name, f"{one.mape:.2f}"] for one in guesses]
+    fits["ours"] = regression.fit(table).values(), tried[0].mape
     found = bursts(folder)
-    least, mean, most = (np.array([getattr(b, name) for b in found]) for name in ("least", "mean", "most"))
+    least, mean, most = np.array([(burst.least, burst.mean, burst.most) for burst in found]).T
     by = {
         name: b0 + hops * HOPS + low * least + high * most + ttl * TTL
         for name, ((b0, hops, low, high, ttl), _) in fits.items()
     }
     by |= {"(min + max) / 2": (least + most) / 2, "min": least}
-    printed = [[name, f"{trials.mape(mean, predicted):.2f}"] for name, predicted in by.items()]
-    head = ["mean of a burst by", "MAPE, %"]
     return {
         "rows": len(table),
         "destinations": len(table.destinations),
         "hosts": str(HOSTS.relative_to(ROOT)),
-        "fits": table_of(
-            ["fit", "b0", "hops", "min", "max", "ttl", "held-out MAPE, %"], rows, [True, *[False] * 6]
-        ),
-        "tried": table_of(head, tried, [True, False]),
+        "fits": [[name, *(f"{v:.5f}" for v in values), f"{of:.2f}"] for name, (values, of) in fits.items()],
+        "tried": [[one.name, f"{one.mape:.2f}"] for one in tried],
         "bursts": len(found),
         "hops": HOPS,
         "ttl": TTL,
-        "printed": table_of(head, printed, [True, False]),
+        "printed": [[name, f"{trials.mape(mean, predicted):.2f}"] for name, predicted in by.items()],
     }

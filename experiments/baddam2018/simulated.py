@@ -2,8 +2,6 @@
 """Measures in ns-3 how long web connections that lost a SYN-ACK wait under several first RTOs (timers of SYN
 and SYN-ACK)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ import numpy as np
 
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run, grouped
-from tcplearn.output.markdown import table_of
 
 NAMES = {
     "stock": "stock, 1 s",
@@ -20,10 +17,6 @@ NAMES = {
     "model": "model, known places",
     "wrong": "model of another network (20 ms)",
 }
-HEAD = (
-    "first RTO, both ends", "connections", "lost a SYN-ACK", "mean wait, ms", "to stock's", "median, ms",
-    "p99, ms", "spurious SYNs, %",
-)  # fmt: skip
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
@@ -55,17 +48,15 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     waits = {v: np.concatenate([run.series["wait_ms"] for run in of]) for v, of in variants.items()}
     rows = []
     for variant, of in variants.items():
-        begun, syns, spurious = (
-            sum(run.metrics[name] for run in of) for name in ("connections", "syns", "spurious_syns")
-        )
-        mean, own = waits[variant].mean(), waits[variant]
-        percentiles = (f"{np.percentile(own, q):.0f}" for q in (50, 99))
-        row = [NAMES[variant], f"{begun:.0f}", str(len(own)), f"{mean:.0f}"]
-        row += [f"{mean / waits['stock'].mean():.2f}", *percentiles, f"{100 * spurious / syns:.2f}"]
-        rows.append(row)
+        counted = ("connections", "syns", "spurious_syns")
+        begun, syns, spurious = (sum(run.metrics[name] for run in of) for name in counted)
+        mean, percentiles = waits[variant].mean(), np.percentile(waits[variant], (50, 99))
+        row = [NAMES[variant], f"{begun:.0f}", str(len(waits[variant])), f"{mean:.0f}"]
+        row += [f"{mean / waits['stock'].mean():.2f}", *(f"{wait:.0f}" for wait in percentiles)]
+        rows.append([*row, f"{100 * spurious / syns:.2f}"])
     first = variants["stock"][0].metrics
     return {
-        "variants": table_of(HEAD, rows, [True, *[False] * (len(HEAD) - 1)]),
+        "variants": rows,
         "hosts": int(first["hosts"]),
         "places": int(first["places"]),
         "seeds": len({run.seed for run in runs}),

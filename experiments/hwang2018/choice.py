@@ -3,8 +3,6 @@
 `history` combines a neural network's outputs for a loss and for earlier losses of the connection. By the rule
 in calibration.toml its threshold is chosen, and the weight of earlier losses is checked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from experiments.hwang2018.criteria import HARM, JAIN, NEIGHBOUR

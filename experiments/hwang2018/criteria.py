@@ -2,8 +2,6 @@
 """Judges senders that keep their window after a loss that a classifier calls random, by criteria for their
 goodput and for the harm that they do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

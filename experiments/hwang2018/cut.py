@@ -2,8 +2,6 @@
 """Lists the runs of senders that reduce their window at a loss in proportion to the probability of
 congestion, and computes the tables of cut.md."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 """Draws figures 5 to 9 of the paper hwang2018 (goodput and cwnd under random loss) from our runs in ns-3, and
 figures of our runs on Linux in the lab."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -147,8 +145,8 @@ def windows(found: Sample) -> Iterator[Figure]:
         if "ack_s" not in of:
             continue
         acks, losses = (
-            [{"t": t, "y": w} for t, w in zip(of[f"{name}_s"], of[f"{name}_cwnd"], strict=True)]
-            for name in ("ack", "loss")
+            [{"t": t, "y": w} for t, w in zip(of[f"{what}_s"], of[f"{what}_cwnd"], strict=True)]
+            for what in ("ack", "loss")
         )
         for loss, cause in zip(losses, of["loss_cause"], strict=True):
             loss["said"] = MARKS[CAUSES[int(cause)]]

@@ -2,8 +2,6 @@
 """Lists the runs of the loss classifier `online` in ns-3 and in a Linux kernel, and computes the tables of
 online.md."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -4,8 +4,6 @@ it is reproduced. Computes what tables 1 and 2 of the paper (decisions of loss c
 imply about its runs, and the same tables from our runs with the queue and the rate that the paper's counts
 suggest."""
 
-from __future__ import annotations
-
 import csv
 import math
 import re

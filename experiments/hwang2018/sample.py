@@ -138,11 +138,9 @@ class Sample(list[Run]):
 
         return student_ratio(values(self), values(base), CONFIDENCE)
 
-    def compare(
-        self, sender: str, base: str, metric: str, *, by: tuple[str, ...] = (), plus: float = 0.0
-    ) -> Estimate:
-        """Returns what `over` does, for the runs of `sender` and those of the sender `base`."""
-        return self.at(sender).over(self.at(base), metric, by=by, plus=plus)
+    def compare(self, sender: str, base: str, metric: str, **how: Any) -> Estimate:
+        """Returns what `over` does with the options `how`, for the senders `sender` and `base`."""
+        return self.at(sender).over(self.at(base), metric, **how)
 
     def over_text(self, base: Sequence[Run], metric: str, by: tuple[str, ...] = ()) -> str:
         """Returns what `over` does, as text, or "" if these runs do not have the `metric`."""
