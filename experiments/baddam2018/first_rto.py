@@ -26,8 +26,6 @@ SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
 #: Constant first RTOs: `SAFE_US` is above all drawn RTTs; `WRONG_US` is that of a model of a faster network.
 SAFE_US, WRONG_US = 350_000, 20_000
 RESAMPLES = 2000
-#: The statistics of the waits that the tables show: their mean and their 99th percentile.
-STATISTICS: tuple[Any, ...] = (np.mean, functools.partial(np.percentile, q=99))
 STOCK, BEST, BEST_AT_BOTH = "stock, 1 s", "best constant of the training", "best constant at both ends"
 KNOWN, KNOWN_AT_BOTH = "model, known places", "model at both ends, known places"
 UNSEEN, UNSEEN_AT_BOTH = "model, unseen places", "model at both ends, unseen places"
@@ -133,39 +131,33 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     return [Trials(profile or "full")]
 
 
-def _beside(ours: Run, base: Run, figure: Any) -> tuple[str, str]:
-    """Returns, as text, the statistic `figure` (a function, such as the mean) of the handshake waits of the
-    run `ours` in ms, and its ratio to the same statistic of the run `base`. The ratio is "" if both are the
-    same run."""
+def _beside(ours: Run, base: Run) -> list[str]:
+    """Returns, as text, the mean of the handshake waits of `ours` in ms and its ratio to that of `base` (""
+    if both are the same run), and then both of the 99th percentile."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
-        return "–", "–"
-    value, drawn = ratio_drawn(waits, others, SEED, RESAMPLES, figure)
-    ratio = "" if ours is base else "{:.2f} [{:.2f}, {:.2f}]".format(value, *interval(drawn))
-    return f"{figure(waits):.0f}", ratio
+        return ["–"] * 4
+    out = []
+    for figure in (np.mean, functools.partial(np.percentile, q=99)):
+        value, drawn = ratio_drawn(waits, others, SEED, RESAMPLES, figure)
+        ratio = "" if ours is base else "{:.2f} [{:.2f}, {:.2f}]".format(value, *interval(drawn))
+        out += [f"{figure(waits):.0f}", ratio]
+    return out
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = {run.algorithm: run for run in runs}
     if STOCK not in found:
         return {}
-    rows = []
-    for name, run in found.items():
-        m = run.metrics
-        counts = [f"{m['connections']:.0f}", str(len(run.series["wait_us"]))]
-        waits = [text for figure in STATISTICS for text in _beside(run, found[STOCK], figure)]
-        shares = [m["spurious_syns"] / m["syns"], m["unanswered_syns"] / m["syns"]]
-        shares.append(m["spurious_answers"] / m["answers"])
-        first = f"{np.percentile(run.series['answered_us'], 99) / 1000:.0f}"
-        rows.append([name, *counts, *waits, *(f"{100 * share:.2f}" for share in shares), first])
-    beside = [
-        [name, of, *(_beside(found[name], found[of], figure)[1] for figure in STATISTICS)]
-        for name, of in BESIDE.items()
-        if name in found and of in found
-    ]
     return {
-        "trials": rows,
-        "beside": beside,
+        "trials": found,
+        "waits": {name: _beside(run, found[STOCK]) for name, run in found.items()},
+        "answered": {name: np.percentile(run.series["answered_us"], 99) for name, run in found.items()},
+        "beside": [
+            [name, of, *_beside(found[name], found[of])[1::2]]
+            for name, of in BESIDE.items()
+            if name in found and of in found
+        ],
         "jitter": f"{100 * JITTER:.0f}",
         "resamples": f"{RESAMPLES:,}",
         **found[STOCK].parameters,

@@ -4,7 +4,7 @@ module lists the runs in ns-3 of downloads that take about as long as the paper'
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, variance
 from typing import Any
@@ -155,14 +155,14 @@ def _sanity(folder: Path) -> dict[str, list[tuple[float, str]]]:
     return {kernel: sorted(found, reverse=True) for kernel, found in out.items()}
 
 
-def _first_rtos(samples: int) -> float:
-    """Returns the RTO of `jacobson` (RFC 6298) divided by the RTT, after `samples` samples of 100 ms each."""
+def _rtos() -> Iterator[float]:
+    """Yields the RTO of `jacobson` (RFC 6298) divided by the RTT, after each of 100 samples of 100 ms."""
     from tcplearn import _native
 
     estimator = _native.Estimator("jacobson", "double")
-    for k in range(samples):
+    for k in range(100):
         estimator.update(100_000, 100_000 * (k + 1), 0)
-    return float(estimator.rto_us / 100_000)
+        yield estimator.rto_us / 100_000
 
 
 def _megabytes(runs: Sequence[Run]) -> str:
@@ -209,6 +209,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "limit": f"{runs[0].parameters['duration_s']:g}",
         "seeds": len({run.seed for run in runs}),
         "sanity": _sanity(folder),
-        "rto": [_first_rtos(1), _first_rtos(100)],
+        "rtos": list(_rtos()),
         "verdicts": sorted(Counter(one["verdict"] for one in drawn).items()),
     }

@@ -11,13 +11,6 @@ import numpy as np
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.runs import Run, grouped
 
-NAMES = {
-    "stock": "stock, 1 s",
-    "constant": "best constant of the training",
-    "model": "model, known places",
-    "wrong": "model of another network (20 ms)",
-}
-
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
     """Returns a run's counts of connections and SYNs, and the series `wait_ms`: for each handshake with a
@@ -45,18 +38,13 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     variants = grouped(runs, lambda run: str(run.labels["variant"]))
     if "stock" not in variants:
         return {}
-    waits = {v: np.concatenate([run.series["wait_ms"] for run in of]) for v, of in variants.items()}
-    rows = []
-    for variant, of in variants.items():
-        counted = ("connections", "syns", "spurious_syns")
-        begun, syns, spurious = (sum(run.metrics[name] for run in of) for name in counted)
-        mean, percentiles = waits[variant].mean(), np.percentile(waits[variant], (50, 99))
-        row = [NAMES[variant], f"{begun:.0f}", str(len(waits[variant])), f"{mean:.0f}"]
-        row += [f"{mean / waits['stock'].mean():.2f}", *(f"{wait:.0f}" for wait in percentiles)]
-        rows.append([*row, f"{100 * spurious / syns:.2f}"])
-    first = variants["stock"][0].metrics
+    counted, first = ("connections", "syns", "spurious_syns"), variants["stock"][0].metrics
     return {
-        "variants": rows,
+        "waits": {v: np.concatenate([run.series["wait_ms"] for run in of]) for v, of in variants.items()},
+        "counts": {
+            v: {name: sum(r.metrics[name] for r in of) for name in counted} for v, of in variants.items()
+        },
+        "percentile": np.percentile,
         "hosts": int(first["hosts"]),
         "places": int(first["places"]),
         "seeds": len({run.seed for run in runs}),

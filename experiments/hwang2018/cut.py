@@ -32,7 +32,6 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
     if not found:
         return {}
-    lossy = [rate for rate in {run.labels["loss_rate"] for run in found} if rate]
     return {
         "profile": found[0].profile,
         "confidence": f"{100 * CONFIDENCE:.0f} %",
@@ -40,7 +39,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "seeds": found.seeds(),
         "together": [
             row
-            for rate in (*lossy, 0.0)
+            for rate in sorted({run.labels["loss_rate"] for run in found}, reverse=True)
             for words, beside in SHARING.items()
             for row in together(found.at(loss_rate=rate, beside=beside), f"{words}, loss {rate:g}")
         ],

@@ -62,7 +62,11 @@ def decides(sender: str) -> bool:
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     found = Sample.of(runs)
     parts = grouped(found, lambda run: run.scenario)
-    by_rate = Sample(_with_loss_rate(run) for run in found if run.scenario.startswith("lab-loss-"))
+    by_rate = Sample()
+    for run in found:
+        if run.scenario.startswith("lab-loss-"):
+            percent = run.parameters["path"]["hop"]["last"]["forward"].get("loss_percent", 0.0)
+            by_rate.append(replace(run, labels={**run.labels, "loss_rate": percent / 100}))
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),
         "confidence": f"{100 * CONFIDENCE:.0f} %",
@@ -77,12 +81,6 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "bbr": BBR,
         "figures": [*figures.lab(by_rate), *figures.windows(found.at(scenario=LOSSY))],
     }
-
-
-def _with_loss_rate(run: Run) -> Run:
-    """Returns the run with an additional label `loss_rate`, the random loss rate of its path."""
-    percent = run.parameters["path"]["hop"]["last"]["forward"].get("loss_percent", 0.0)
-    return replace(run, labels={**run.labels, "loss_rate": percent / 100})
 
 
 def _criteria(found: Sample) -> Iterator[list[str]]:
