@@ -4,7 +4,7 @@ module lists the runs in ns-3 of downloads that take about as long as the paper'
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, variance
 from typing import Any
@@ -24,8 +24,8 @@ CHARTS = {"time": (TIME, "Time Taken Analysis"), "resent": (RESENT, "No. of Retr
 TRAFFIC = {"none": "without traffic", "high": "high traffic", "low": "low traffic"}
 STOCK, AS_WRITTEN, AS_RUN = "stock", "as written", "as the kernels ran"
 NAMES = {"kernel": AS_RUN, "linux": STOCK, **VERSIONS}
-#: The metrics of each run by its seed, by kernel, traffic and version of the RTT estimator.
-Cells = dict[tuple[str, str, str], dict[Hashable, Mapping[str, float]]]
+#: By kernel, traffic and version of the RTT estimator: each metric's values by the seed of the run.
+Cells = dict[tuple[str, str, str], dict[str, dict[Hashable, float]]]
 
 
 def keep(run: Any, result: Mapping[str, Any]) -> Figures:
@@ -48,15 +48,16 @@ def cells(runs: Sequence[Run]) -> Cells:
     found: Cells = {}
     for run in runs:
         kernel, traffic = str(run.labels["variant"]).split("-")
-        found.setdefault((kernel, traffic, version_of(run.algorithm, NAMES)), {})[run.seed] = run.metrics
+        of = found.setdefault((kernel, traffic, version_of(run.algorithm, NAMES)), {})
+        for metric, value in run.metrics.items():
+            of.setdefault(metric, {})[run.seed] = value
     return found
 
 
 def ratio(of: Cells, kernel: str, traffic: str, version: str, metric: str, base: str = STOCK) -> Estimate:
     """Returns the geometric mean, over seeds, of the ratio of `metric` under the estimator's version
     `version` to `metric` under the version `base`."""
-    sides = (of.get((kernel, traffic, name), {}) for name in (version, base))
-    above, below = ({seed: m[metric] for seed, m in side.items()} for side in sides)
+    above, below = (of.get((kernel, traffic, name), {}).get(metric, {}) for name in (version, base))
     return student_ratio(above, below, CONFIDENCE)
 
 
@@ -98,33 +99,12 @@ def claimed(ours: Estimate, side: int) -> str:
     return "cannot be told" if not found else "reproduced" if found == side else "not reproduced"
 
 
-def _range(values: Sequence[float]) -> str:
+def _range(values: Collection[float]) -> str:
     """Returns, as text, the mean of the values, and in brackets the smallest and the largest value."""
     if not values:
         return "–"
     mean, least, most = (f"{value:,.1f}" for value in (fmean(values), min(values), max(values)))
     return f"{mean} ({least} to {most})"
-
-
-def _rows(of: Cells) -> list[list[str]]:
-    rows = []
-    for (kernel, traffic, version), runs in of.items():
-        values = {name: [m[name] for m in runs.values()] for name in next(iter(runs.values()))}
-        time, resent = (str(ratio(of, kernel, traffic, version, name)) for name in (TIME, RESENT))
-        if version == STOCK:
-            time = resent = ""
-        finished = f"{sum(values['finished']):.0f} of {len(runs)}"
-        row = [
-            kernel,
-            TRAFFIC.get(traffic, "RTT as predicted"),
-            version,
-            _range(values[TIME]),
-            time,
-            finished,
-        ]
-        counts = (f"{fmean(values[name]):,.1f}" for name in (TIMEOUTS, SPURIOUS))
-        rows.append([*row, _range(values[RESENT]), resent, *counts])
-    return rows
 
 
 def _chart(kernel: str, traffic: str, quantity: str, values: dict[str, list[float]], of: Cells) -> Any:
@@ -138,7 +118,7 @@ def _chart(kernel: str, traffic: str, quantity: str, values: dict[str, list[floa
         "least": min(map(min, values.values())),
         "most": max(map(max, values.values())),
         "paper": paper,
-        "stock": _range([m[metric] for m in of.get((kernel, traffic, STOCK), {}).values()]),
+        "stock": _range(of.get((kernel, traffic, STOCK), {}).get(metric, {}).values()),
         "ours": ours,
         "verdict": verdict(paper, ours),
     }
@@ -190,17 +170,18 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         least, most = min(one["least"] for one in every), max(one["most"] for one in every)
         paper = pooled([one["paper"] for one in every])
         both[quantity] = {"paper": paper, "ours": ours(metric), "least": least, "most": most}
-    with_error = ours(RESENT, VERSIONS["no-error"])
     found = fits(folder)
     return {
-        "cells": _rows(of),
+        "cells": of,
+        "traffics": TRAFFIC,
+        "ratio": ratio,
+        "range_of": _range,
+        "mean": fmean,
         "charts": drawn,
         "longest": max(drawn, key=lambda one: (one["quantity"] == "time", one["paper"].value)),
         "all": both,
-        "with_error": with_error,
-        "error_verdict": claimed(with_error, -1),
-        "more": claimed(both["resent"]["ours"], 1),
-        "better": claimed(both["time"]["ours"], -1),
+        "with_error": ours(RESENT, VERSIONS["no-error"]),
+        "claimed": claimed,
         "fits": found,
         "same": all(
             found["Solution"]["cubic"][name] == found["Logs"]["cubic"][name] for name in COEFFICIENTS

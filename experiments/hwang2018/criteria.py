@@ -52,14 +52,6 @@ def judged(
     return [*row, str(worst), where, ("met" if met else "missed") + within]
 
 
-def main_result(found: Sample) -> dict[str, Estimate]:
-    """Returns the ratios of the goodput with the loss classifier `history` to those of NewReno, of Veno and
-    of the oracle, at a random loss rate of 0.01 on the path of hwang2018's figure 5."""
-    at = found.at(scenario="5", loss_rate=1e-2)
-    others = {"newreno": "newreno", "veno": "veno-5", "oracle": "oracle"}
-    return {name: at.compare("ml-history", base, "goodput_mbps") for name, base in others.items()}
-
-
 def rows(found: Sample) -> Iterator[list[str]]:
     """Yields a table row for each criterion and each sender with a loss classifier, from runs in ns-3."""
     at, lossless = (found.at(scenario="5", loss_rate=rate) for rate in (1e-2, 0.0))
