@@ -20,7 +20,6 @@ from tcplearn.lab.handshake_waits import Connection
 from tcplearn.learn.export import shipped_rtt
 from tcplearn.learn.rtt.settings import packed
 
-SMOKE = "smoke"
 #: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05
 #: Constant first RTOs: `SAFE_US` is above all drawn RTTs; `WRONG_US` is that of a model of a faster network.
@@ -80,7 +79,7 @@ class Trials:
 
     @property
     def _small(self) -> bool:
-        return self.profile == SMOKE
+        return self.profile == "smoke"
 
     def _empty(self, trial: str, **more: Any) -> Run:
         return Run("lab", "first-rto", self.profile, trial, 0, SEED, **more)

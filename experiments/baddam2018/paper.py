@@ -22,8 +22,8 @@ COEFFICIENTS = ("b0", "hops", "min", "max", "ttl")
 #: By the quantity of a chart of the paper: our metric that is compared with it, and the chart's title.
 CHARTS = {"time": (TIME, "Time Taken Analysis"), "resent": (RESENT, "No. of Retransmitted packets")}
 TRAFFIC = {"none": "without traffic", "high": "high traffic", "low": "low traffic"}
-STOCK, AS_WRITTEN, AS_RUN = "stock", "as written", "as the kernels ran"
-NAMES = {"kernel": AS_RUN, "linux": STOCK, **VERSIONS}
+STOCK, AS_WRITTEN = "stock", "as written"
+NAMES = {"kernel": "as the kernels ran", "linux": STOCK, **VERSIONS}
 #: By kernel, traffic and version of the RTT estimator: each metric's values by the seed of the run.
 Cells = dict[tuple[str, str, str], dict[str, dict[Hashable, float]]]
 

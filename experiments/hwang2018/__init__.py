@@ -9,8 +9,6 @@ from experiments.lib.pages import Page
 
 HERE = Path("experiments") / "hwang2018"
 PAGES = {
-    "simulated": Page("hwang2018/simulated.md.j2", HERE / "simulated.md", simulated.batches, simulated.fill),
-    "online": Page("hwang2018/online.md.j2", HERE / "online.md", online.batches, online.fill),
-    "cut": Page("hwang2018/cut.md.j2", HERE / "cut.md", cut.batches, cut.fill),
-    "lab": Page("hwang2018/lab.md.j2", HERE / "lab.md", lab.batches, lab.fill),
+    name: Page(f"hwang2018/{name}.md.j2", HERE / f"{name}.md", page.batches, page.fill)
+    for name, page in (("simulated", simulated), ("online", online), ("cut", cut), ("lab", lab))
 }

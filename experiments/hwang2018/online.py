@@ -15,11 +15,8 @@ from experiments.lib.batches import Batch, LabRuns, SimulatedRuns
 from experiments.lib.runs import Run
 from experiments.lib.statistics import Estimate, student_mean, student_ratio
 
-LAB = "online-1e-2"
 FILES = ("online", "online-harm", "calibration-online")
 ONLINE, HISTORY = "ml-online", "ml-history"
-EVENTS = 200  # number of losses after which the goodput is judged
-OVER_HISTORY = 0.9  # smallest goodput from then on, relative to that of `history`
 
 
 def batches(folder: Path, profile: str) -> list[Batch]:
@@ -27,7 +24,7 @@ def batches(folder: Path, profile: str) -> list[Batch]:
     machines."""
     files = [folder / f"{name}.toml" for name in FILES]
     found: list[Batch] = [SimulatedRuns(file, profile or "quick", metrics_of) for file in files]
-    return found if profile else [*found, LabRuns(folder / "lab" / f"{LAB}.toml", "full", lab.keep)]
+    return found if profile else [*found, LabRuns(folder / "lab" / "online-1e-2.toml", "full", lab.keep)]
 
 
 def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
@@ -47,9 +44,7 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "periods": [f"{start:g} to {end:g} s" for start, end in pairwise([0.0, *ends])],
         "learning": by_period(learning, ends),
         "losses": losses(learning.at(ONLINE, duration_s=ends[-2])),
-        "events": EVENTS,
         "late": late(learning, ends),
-        "over_history": OVER_HISTORY,
         "criteria_head": criteria.HEAD,
         "criteria": [*criteria.no_harm(harm, ONLINE), *criteria.no_harm(harm, HISTORY)],
         "clean": clean(harm.at(loss_rate=0.0)),
@@ -57,9 +52,8 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
         "harm": harm,
         "name_of": name_of,
         "drops_added": DROPS_ADDED,
-        "threshold": choice.table(found.at(scenario=FILES[2]), "online-"),
-        "networks": found.at(scenario=FILES[2]).seeds(),
-        "lossy_rates": choice.LOSSY,
+        "calibration": found.at(scenario=FILES[2]),
+        "choice": choice,
     }
 
 
