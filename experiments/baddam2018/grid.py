@@ -77,8 +77,7 @@ def cells(runs: Sequence[Run]) -> list[Cell]:
     return out
 
 
-def rows(of: Sequence[Cell]) -> Iterator[list[str]]:
-    """Yields a table row for each of the cells `of` one scenario."""
+def _rows(of: Sequence[Cell]) -> Iterator[list[str]]:
     stock = {cell.kernel: cell.of(TIME) for cell in of if cell.version == "stock"}
     for cell in of:
         ratio = ""
@@ -99,7 +98,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "kernels": ", ".join(sorted({run.host_version for run in runs})),
         "parts": parts,
-        "rows": rows,
+        "rows": {title: list(_rows(of)) for title, of in parts.items()},
         "sanity": [_sanity(of, folder) for of in sanity.values()],
         "resamples": RESAMPLES,
         "figures": [
