@@ -4,7 +4,6 @@ it is reproduced. Computes what tables 1 and 2 of the paper (decisions of loss c
 imply about its runs, and the same tables from our runs with the queue and the rate that the paper's counts
 suggest."""
 
-import csv
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from experiments.hwang2018 import training
 from experiments.hwang2018.sample import CALLS, Sample, name_of
+from experiments.lib.pages import csv_rows
 from experiments.lib.statistics import Estimate
 
 HEAD = ("where", "what", "the paper", "ours", "verdict", "runs")
@@ -44,11 +44,11 @@ def verdict(printed: str, ours: Estimate) -> str:
 def rows(found: Sample, trained: Sequence[Sequence[str]], folder: Path) -> Iterator[list[str]]:
     """Yields a table row for each number or comparison in hwang2018: the paper's value, ours and the verdict.
     `trained` are the rows of the table of the classifier's accuracy in training and in the test."""
-    for row in read(folder / "published.csv"):
+    for row in csv_rows(folder / "published.csv"):
         ours, paper = _ours(found, trained, row), row["printed"]
         shown = [paper.replace(">", "more than "), str(ours), verdict(paper, ours)]
         yield [row["where"], row["what"], *shown, f"`{row['runs']}/quick`"]
-    for row in read(folder / "published-tables.csv"):
+    for row in csv_rows(folder / "published-tables.csv"):
         sender, rate, calls = row["sender"], float(row["loss_rate"]), [int(row[name]) for name in CALLS]
         right = (calls[0] + calls[3]) / sum(calls)
         ours = found.at(sender, scenario="5", loss_rate=rate).accuracy()
@@ -61,11 +61,6 @@ def counted(judged: Sequence[Sequence[str]]) -> dict[str, int]:
     """Returns the number of rows with each verdict."""
     names = [row[HEAD.index("verdict")] for row in judged]
     return {name: names.count(name) for name in ("reproduced", "not reproduced", "cannot be told")}
-
-
-def read(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as opened:
-        return list(csv.DictReader(opened))
 
 
 def at(words: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from experiments.hwang2018 import choice, criteria, figures, published, training
 from experiments.hwang2018.sample import CALLS, CONFIDENCE, DROPS_ADDED, SENDERS, Sample, name_of
 from experiments.lib.batches import Batch, Figures, LabRuns, SimulatedRuns
+from experiments.lib.pages import csv_rows
 from experiments.lib.runs import Run
 
 FILES = (
@@ -56,7 +57,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     trained = training.tables(found)
     shares = {
         row["sender"]: (published.at(row["at"])["loss_rate"], float(row["printed"]))
-        for row in published.read(folder / "published.csv")
+        for row in csv_rows(folder / "published.csv")
         if row["where"] == "figure 5" and row["base"] == row["sender"]
     }
     return {
@@ -70,7 +71,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "choice": choice,
         "published": published,
         "printed": list(published.rows(found, trained.get("trained", ()), folder)),
-        "paper": published.counts(published.read(folder / "published-tables.csv")),
+        "paper": published.counts(csv_rows(folder / "published-tables.csv")),
         "training": trained,
         "protocol": training,
         "rates": [f"{rate:g}" for rate in (0.0, *training.TABLES)],

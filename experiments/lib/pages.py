@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jinja2
+
 from experiments.lib.batches import Batch
 from experiments.lib.runs import Run, Version, versions
 from tcplearn.errors import UserError
@@ -47,19 +49,22 @@ class Page:
 
     def write(self, runs: Sequence[Run], folder: Path, target: Path) -> int:
         """Writes the page to `target` and its figures below the folder of `target`, from the stored `runs`
-        and the scenario files in `folder`. Returns the number of figures. Raises UserError if `runs` has no
-        run from which the page can be made."""
+        and the scenario files in `folder`. Returns the number of figures. Raises UserError if `runs` lacks
+        runs without which the page cannot be made; then nothing is written."""
         filled = self.fill(runs, folder)
         if not filled:
             raise UserError(f"{target.name}: the file of runs has none for this page")
         figures: Sequence[Figure] = filled.get("figures", ())
-        make_directory(target.parent)
+        variables = {**filled, "versions": versions_table(versions(runs))}
+        try:
+            text = render(ROOT / "experiments" / self.template, variables)
+        except (jinja2.UndefinedError, KeyError) as error:
+            lacking = f"the file of runs lacks some that this page needs ({error})"
+            raise UserError(f"{target.name}: {lacking}; --run does them") from error
         for figure in figures:
             make_directory((target.parent / figure.file).parent)
             write_atomically(target.parent / figure.file, svg(figure.spec))
-        text = render(
-            ROOT / "experiments" / self.template, {**filled, "versions": versions_table(versions(runs))}
-        )
+        make_directory(target.parent)
         write_atomically(target, text)
         return len(figures)
 
@@ -78,8 +83,6 @@ def svg(spec: Mapping[str, Any]) -> str:
 
 def render(template: Path, variables: Mapping[str, Any]) -> str:
     """Returns the text of `template` with the `variables` filled in; a missing variable is an error."""
-    import jinja2
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template.parent),
         undefined=jinja2.StrictUndefined,

@@ -4,8 +4,9 @@ kernel."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+
+from experiments.lib.pages import csv_rows
 
 ERROR, RESENT = "mean_abs_error_ticks", "retransmitted_packets"
 RATIO = "jacobson/experts"
@@ -14,24 +15,20 @@ RATIO = "jacobson/experts"
 Live = dict[tuple[str, str], dict[str, tuple[float, float]]]
 
 
-def _rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(line for line in file.read_text().splitlines() if not line.startswith("#")))
-
-
 def simulated(folder: Path) -> list[dict[str, str]]:
     """Returns the numbers that nunes2014 prints for its simulations. The column `load` has the load of our
     scenario (flows or speed), or "" for all loads."""
-    return _rows(folder / "published.csv")
+    return csv_rows(folder / "published.csv")
 
 
 def figures(folder: Path) -> list[dict[str, str]]:
     """Returns what nunes2014 says about each figure of its simulations."""
-    return _rows(folder / "published-figures.csv")
+    return csv_rows(folder / "published-figures.csv")
 
 
 def live(folder: Path) -> Live:
     out: Live = {}
-    for row in _rows(folder / "published-live.csv"):
+    for row in csv_rows(folder / "published-live.csv"):
         of = out.setdefault((row["scenario"], row["algorithm"]), {})
         of[row["metric"]] = float(row["mean"]), float(row["sigma"])
     return out

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from experiments.lib.pages import csv_rows
 from experiments.stalls import score
 from experiments.stalls.causes import FILE, conditions
 from experiments.stalls.packets import begins_us
@@ -78,13 +79,8 @@ def tshark(_: str, file: Path) -> list[Stall]:
 
 
 def from_table(file: Path) -> Said:
-    rows = _rows(file)
+    rows = csv_rows(file)
     return lambda name, _: [_stall(row) for row in rows if row["capture"] == name]
-
-
-def _rows(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as opened:
-        return list(csv.DictReader(opened))
 
 
 def _stall(row: Mapping[str, str]) -> Stall:
@@ -115,7 +111,7 @@ def scored(tools: Mapping[str, Said]) -> str:
 
 def _verdicts(said_of: Said, place: str) -> Iterator[score.Verdict]:
     for file in sorted(FOLDER.glob("*.csv")):
-        true = [_stall(row) for row in _rows(file)]
+        true = [_stall(row) for row in csv_rows(file)]
         until_us = max((s.end_us for s in true), default=0)
         name = f"{file.stem}-{place}"
         said = [s for s in said_of(name, FOLDER / f"{name}.pcap.gz") if s.start_us < until_us]

@@ -98,8 +98,10 @@ def test_what_was_stopped_goes_on_and_nothing_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = Made(stops_at=1)
+    template = tmp_path / "page.md.j2"
+    template.write_text("{{ price }}\n\n{{ versions }}\n")
     page = pages.Page(
-        "latency/guard.md.j2", Path("page.md"), lambda *_: [batch], lambda found, _: {"price": len(found)}
+        str(template), Path("page.md"), lambda *_: [batch], lambda found, _: {"price": len(found)}
     )
     monkeypatch.setattr(command.Chosen, "pages", lambda self: {"page": page})
     chosen = command.Chosen("x", file=tmp_path / "runs.parquet", output=tmp_path / "out")
@@ -113,7 +115,7 @@ def test_what_was_stopped_goes_on_and_nothing_is_repeated(
     assert batch.asked == [1, 2]
     assert [r.run for r in runs.read(chosen.runs_file)] == [0, 2]
     text = (tmp_path / "out" / "page.md").read_text()
-    assert "\n2\n" in text and "`code of abc`" in text
+    assert text.startswith("2\n") and "`code of abc`" in text
 
 
 def test_a_name_that_is_not_there_is_named() -> None:
@@ -123,3 +125,15 @@ def test_a_name_that_is_not_there_is_named() -> None:
         command.Chosen("latency", page="labs").pages()
     with pytest.raises(UserError, match="no runs 'thin-wired/none'"):
         command.Chosen("latency", page="lab", batches=("thin-wired/none",)).wanted()
+
+
+def test_a_page_that_lacks_runs_is_refused_in_one_line_and_writes_nothing(tmp_path: Path) -> None:
+    template = tmp_path / "page.md.j2"
+    template.write_text("{{ timers['priced'] }}\n")
+    drawn = pages.Figure("figures/one.svg", "one", {"mark": "point"})
+    page = pages.Page(
+        str(template), Path("page.md"), lambda *_: [], lambda *_: {"timers": {}, "figures": [drawn]}
+    )
+    with pytest.raises(UserError, match=r"page\.md: the file of runs lacks some .*'priced'.*--run does them"):
+        page.write([], tmp_path, tmp_path / "out" / "page.md")
+    assert not (tmp_path / "out").exists()
