@@ -5,10 +5,9 @@ parameters."""
 import math
 from typing import Annotated, Any
 
-import typer
-
 from tcplearn.cli import completion
-from tcplearn.cli.common import Work, print_
+from tcplearn.cli.common import print_
+from tcplearn.cli.options import argument
 from tcplearn.errors import UserError, did_you_mean
 from tcplearn.output.numbers import parameter
 
@@ -16,32 +15,27 @@ _LISTED = "`tcplearn algorithms` lists them"
 
 
 def algorithms_command(
+    _: str,
     kind: Annotated[
         str | None,
-        typer.Argument(
-            metavar="KIND",
-            help="estimator, loss, startup, resend or first-rto; or the name of an algorithm of any kind.",
+        argument(
+            "KIND",
+            "estimator, loss, startup, resend or first-rto; or the name of an algorithm of any kind.",
             autocompletion=completion.kinds,
         ),
     ] = None,
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The name of an algorithm of that kind.")
-    ] = None,
-) -> Work:
+    name: Annotated[str | None, argument("NAME", "The name of an algorithm of that kind.")] = None,
+) -> None:
     """List the algorithms of every kind or of one kind, or the parameters of an algorithm.
 
     Options, scenario files and the kernel's settings take an algorithm as NAME or NAME:key=value,...
     """
     words = [word for word in (kind, name) if word]
-
-    def work(_: str) -> None:
-        kinds, name = _chosen(words)
-        found = [(kind, info) for kind in kinds for info in _available(kind) if info.name == name]
-        if name and not found:
-            raise UserError(_unknown(kinds, name))
-        print_(lambda _: _parameters(found) if name else _table(kinds))
-
-    return work
+    kinds, name = _chosen(words)
+    found = [(kind, info) for kind in kinds for info in _available(kind) if info.name == name]
+    if name and not found:
+        raise UserError(_unknown(kinds, name))
+    print_(lambda _: _parameters(found) if name else _table(kinds))
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:

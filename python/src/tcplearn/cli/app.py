@@ -4,7 +4,7 @@
 import io
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -15,11 +15,12 @@ from tcplearn.cli import completion, streams
 from tcplearn.cli.algorithms import algorithms_command
 from tcplearn.cli.causes import causes
 from tcplearn.cli.collect import collect
-from tcplearn.cli.common import CLOSED, Work, flush, say
+from tcplearn.cli.common import CLOSED, flush, say
 from tcplearn.cli.emulate import emulate
 from tcplearn.cli.experiments import experiments
 from tcplearn.cli.explain import explain
 from tcplearn.cli.first_rto import first_rto_app
+from tcplearn.cli.groups import Commands, add
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.live import live_app
 from tcplearn.cli.module import module_app
@@ -36,7 +37,7 @@ from tcplearn.interrupts import as_on_interrupt
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_PIPE = 1, 2, 130, 141
 
 #: Each subcommand ("verb") with its line in `tcplearn --help`, by the heading that it is listed below.
-GROUPS: dict[str, dict[str, tuple[typer.Typer | Callable[..., Work], str]]] = {
+GROUPS: dict[str, Commands] = {
     "Captures and lists of round-trip times": {
         "explain": (explain, "Say why the requests in captures were slow."),
         "replay": (replay, "Compare estimators and timers on captures."),
@@ -93,11 +94,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _name, (_verb, _line) in VERBS.items():
-    if isinstance(_verb, typer.Typer):
-        app.add_typer(_verb, name=_name, short_help=_line)
-    else:
-        app.command(_name, short_help=_line)(_verb)
+add(app, VERBS)
 
 
 def version() -> str:

@@ -7,73 +7,64 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, check_readable, progress_bar, warn
+from tcplearn.cli.common import Outputs, check_readable, progress_bar, warn
+from tcplearn.cli.options import argument, flag, option
 
 
 def causes(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures.")],
+    command: str,
+    files: Annotated[list[Path], argument("FILE...", "Captures.")],
     truth: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A CSV or Parquet file of the true causes, with the columns time_us, truth, flow.",
-            show_default=False,
-        ),
+        option("FILE", "A CSV or Parquet file of the true causes, with the columns time_us, truth, flow."),
     ] = None,
     classifier: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="SPEC",
-            help="A classifier instead of the usual ones; may be repeated. With your own model: "
+        option(
+            "SPEC",
+            "A classifier instead of the usual ones; may be repeated. With your own model: "
             "mlp:model=own/loss_own.json.",
-            show_default=False,
         ),
     ] = None,
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     flow: o.Flow = "",
-    all: Annotated[bool, typer.Option("--all", help="Show every fast retransmit in the table.")] = False,
+    all: Annotated[bool, flag("Show every fast retransmit in the table.", "--all")] = False,
     format: o.Format = o.FormatName.table,
     output: o.Output = None,
     quiet: o.Quiet = False,
-) -> Work:
+) -> None:
     """Name the cause (congestion or random loss) of each fast retransmit in captures, according to each loss
     classifier."""
     out = Outputs(format, output, quiet=quiet)
+    check_readable(files)
+    out.check([*files, *([truth] if truth else [])])
 
-    def work(command: str) -> None:
-        check_readable(files)
-        out.check([*files, *([truth] if truth else [])])
+    from tcplearn.output import terminal
+    from tcplearn.replay import causes as replayed
 
-        from tcplearn.output import terminal
-        from tcplearn.replay import causes as replayed
+    side = o.checked_sender(sender)
+    with progress_bar(out.quiet) as progress:
+        result = replayed.run(files, side, arithmetic.value, flow, truth, classifier, progress)
+    warn(result.warnings)
+    records = [record for found in result.found for record in found.records(with_truth=truth is not None)]
 
-        side = o.checked_sender(sender)
-        with progress_bar(out.quiet) as progress:
-            result = replayed.run(files, side, arithmetic.value, flow, truth, classifier, progress)
-        warn(result.warnings)
-        records = [record for found in result.found for record in found.records(with_truth=truth is not None)]
+    def document(console: Any) -> Any:
+        from rich.console import Group
 
-        def document(console: Any) -> Any:
-            from rich.console import Group
+        tables = [replayed.summary(result)]
+        if result.found:
+            tables.append(replayed.table(result, all))
+        return Group(*(terminal.titled(table, console) for table in tables))
 
-            tables = [replayed.summary(result)]
-            if result.found:
-                tables.append(replayed.table(result, all))
-            return Group(*(terminal.titled(table, console) for table in tables))
+    result.made_by["command"] = command
+    if out.format is o.FormatName.parquet:
+        import polars as pl
 
-        result.made_by["command"] = command
-        if out.format is o.FormatName.parquet:
-            import polars as pl
+        from tcplearn.output import rows
 
-            from tcplearn.output import rows
-
-            stamped = list(rows.stamped(records, result.made_by))
-            out.write_parquet(pl.DataFrame(stamped, infer_schema_length=None))
-        else:
-            out.write(document, lambda: (), result.made_by, wide=records)
-
-    return work
+        stamped = list(rows.stamped(records, result.made_by))
+        out.write_parquet(pl.DataFrame(stamped, infer_schema_length=None))
+    else:
+        out.write(document, lambda: (), result.made_by, wide=records)

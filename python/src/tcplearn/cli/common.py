@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
+    from tcplearn.jobs import Place
     from tcplearn.output.rows import Record
     from tcplearn.replay.trace_jobs import Where
 
@@ -28,9 +29,9 @@ _PAGES = (".html", ".htm")
 say = errors.say
 CLOSED = "standard output: is closed; open it, or write to a file with -o"
 
-#: The work of a subcommand: a function that takes the command line's text and may return an exit code. The
-#: function of a subcommand returns it. It is then called outside of typer, because typer would handle broken
-#: pipes, interrupts and system errors before this program can.
+#: The work of a subcommand: a function that takes the command line's text and may return an exit code. It is
+#: called outside of typer, because typer would handle broken pipes, interrupts and system errors before this
+#: program can.
 Work = Callable[[str], int | None]
 Add = Callable[[Iterable["Record"]], None]
 
@@ -246,17 +247,26 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
 
 
 @dataclass(frozen=True)
-class Workers:
-    """The options of a subcommand of tcplearn that say where its jobs run (this machine, Dask or Slurm), and
-    whether stored results are used."""
+class Processors:
+    """The options that say where a subcommand's jobs run: on this machine, Dask or Slurm."""
 
     jobs: o.Jobs = None
     scheduler: o.Scheduler = ""
     slurm: o.Slurm = 0
+
+    def place(self) -> Place:
+        from tcplearn.jobs import Place
+
+        return Place(self.jobs or 0, self.scheduler, self.slurm)
+
+
+@dataclass(frozen=True)
+class Workers(Processors):
+    """The options that say where a subcommand's jobs run, and whether stored results are used."""
+
     fresh: o.Fresh = False
 
     def where(self) -> Where:
-        from tcplearn.jobs import Place
         from tcplearn.replay.trace_jobs import Where
 
-        return Where(Place(self.jobs or 0, self.scheduler, self.slurm), self.fresh, say)
+        return Where(self.place(), self.fresh, say)

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, say, write
+from tcplearn.cli.common import Outputs, say, write
+from tcplearn.cli.options import argument, flag, option
 from tcplearn.errors import UserError
 
 #: In the last 40 us before a packet is due the emulator does not sleep: a sleep ends about 40 us too late.
@@ -18,82 +17,58 @@ LATE_LIMIT_US = 5000
 
 
 def emulate(
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A path file (docs/paths.md), or a shipped path's name.")
-    ],
-    command: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND...", help="The client and its arguments.")
-    ],
+    _: str,
+    path: Annotated[str, argument("PATH", "A path file (docs/paths.md), or a shipped path's name.")],
+    command: Annotated[list[str], argument("-- COMMAND...", "The client and its arguments.")],
     server: Annotated[
-        str,
-        typer.Option(
-            metavar="COMMAND",
-            help="Run this in a shell at the other end for as long as the client runs.",
-            show_default=False,
-        ),
+        str, option("COMMAND", "Run this in a shell at the other end for as long as the client runs.")
     ] = "",
     wait_port: Annotated[
         int | None,
-        typer.Option(
-            metavar="PORT",
-            min=1,
-            max=65535,
-            help="Start the client when the server listens on this TCP port.",
-            show_default=False,
-        ),
+        option("PORT", "Start the client when the server listens on this TCP port.", min=1, max=65535),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of losses, delays and fades.")] = 1,
-    drop_syn: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=100, help="Drop the first N SYNs of each connection."),
-    ] = 0,
+    seed: Annotated[int, option("N", "Seed of losses, delays and fades.", min=0)] = 1,
+    drop_syn: Annotated[int, option("N", "Drop the first N SYNs of each connection.", min=0, max=100)] = 0,
     drop_syn_ack: Annotated[
-        int,
-        typer.Option(metavar="N", min=0, max=100, help="Drop the first N SYN-ACKs of each connection."),
+        int, option("N", "Drop the first N SYN-ACKs of each connection.", min=0, max=100)
     ] = 0,
     late_limit_us: Annotated[
         int,
-        typer.Option(
-            metavar="US",
-            min=0,
-            help="Tolerated lateness of a packet in the emulator; beyond it, the run is unusable.",
+        option(
+            "US", "Tolerated lateness of a packet in the emulator; beyond it, the run is unusable.", min=0
         ),
     ] = LATE_LIMIT_US,
-    as_json: Annotated[bool, typer.Option("--json", help="Write the result as JSON.")] = False,
+    as_json: Annotated[bool, flag("Write the result as JSON.", "--json")] = False,
     output: o.Output = None,
     quiet: o.Quiet = False,
-) -> Work:
+) -> int:
     """Run a command at one end of an emulated link, between two network namespaces of this kernel. Both ends'
     addresses are in the environment: TCPLEARN_CLIENT, TCPLEARN_SERVER, and with IPv6 TCPLEARN_CLIENT6,
     TCPLEARN_SERVER6. The exit code is the command's, or 1 if the run is unusable, for example because the
     emulator sent a packet late."""
+    from tcplearn import provenance
+    from tcplearn.emulate import path as paths
+    from tcplearn.emulate import trial
+    from tcplearn.emulate.ends import ADDRESSES, ADDRESSES6
+    from tcplearn.emulate.order import Order
+    from tcplearn.emulate.result import Result, discarded
+    from tcplearn.scenario import path as network_path
 
-    def work(_: str) -> int:
-        from tcplearn import provenance
-        from tcplearn.emulate import path as paths
-        from tcplearn.emulate import trial
-        from tcplearn.emulate.ends import ADDRESSES, ADDRESSES6
-        from tcplearn.emulate.order import Order
-        from tcplearn.emulate.result import Result, discarded
-        from tcplearn.scenario import path as network_path
-
-        if wait_port and not server:
-            raise UserError("--wait-port is for the server; give --server too")
-        Outputs(output=output).check()
-        trial.need()
-        described = network_path.load(network_path.found(path), "emulate")
-        order = Order(
-            paths.hops(described), seed, command, server, wait_port or 0, drop_syn, drop_syn_ack, SPIN_US
-        )
-        if not quiet:
-            places = (f"{end.lower()} {ADDRESSES[end]} {ADDRESSES6[end]}" for end in ADDRESSES)
-            say(f"{described.name or Path(path).name}: {', '.join(places)}")
-        result = Result(trial.run(order), late_limit_us)
-        if as_json or output:
-            run = {"path": described.name, "seed": seed, **result.record(), **provenance.made_by()}
-            write(json.dumps(run) + "\n", output)
-        for line in result.lines() if not quiet else map(discarded, result.unusable):
-            say(line)
-        return result.exit_code
-
-    return work
+    if wait_port and not server:
+        raise UserError("--wait-port is for the server; give --server too")
+    Outputs(output=output).check()
+    trial.need()
+    described = network_path.load(network_path.found(path), "emulate")
+    order = Order(
+        paths.hops(described), seed, command, server, wait_port or 0, drop_syn, drop_syn_ack, SPIN_US
+    )
+    if not quiet:
+        places = (f"{end.lower()} {ADDRESSES[end]} {ADDRESSES6[end]}" for end in ADDRESSES)
+        say(f"{described.name or Path(path).name}: {', '.join(places)}")
+    result = Result(trial.run(order), late_limit_us)
+    if as_json or output:
+        run = {"path": described.name, "seed": seed, **result.record(), **provenance.made_by()}
+        write(json.dumps(run) + "\n", output)
+    for line in result.lines() if not quiet else map(discarded, result.unusable):
+        say(line)
+    return result.exit_code

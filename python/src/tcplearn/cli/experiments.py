@@ -6,91 +6,62 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tcplearn.checkout import IS_CHECKOUT, ROOT
 from tcplearn.cli import options
-from tcplearn.cli.common import Work, progress_bar, say
+from tcplearn.cli.common import Processors, progress_bar, say
+from tcplearn.cli.options import argument, flag, option
 from tcplearn.errors import UserError
 
 
 def experiments(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A folder in experiments/, such as latency.")],
+    _: str,
+    name: Annotated[str, argument("NAME", "A folder in experiments/, such as latency.")],
     batches: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SCENARIO/PROFILE...]", help="With --run or --list: only these scenarios."),
+        list[str] | None, argument("[SCENARIO/PROFILE...]", "With --run or --list: only these scenarios.")
     ] = None,
+    *,
     run: Annotated[
-        bool,
-        typer.Option("--run", help="First do the runs that are missing in the file of runs, and add them."),
+        bool, flag("First do the runs that are missing in the file of runs, and add them.", "--run")
     ] = False,
-    list_: Annotated[
-        bool, typer.Option("--list", help="Print the number of runs of each scenario, and exit.")
-    ] = False,
-    first: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Only the first N runs of each algorithm.", show_default=False),
-    ] = None,
+    list_: Annotated[bool, flag("Print the number of runs of each scenario, and exit.", "--list")] = False,
+    first: Annotated[int | None, option("N", "Only the first N runs of each algorithm.", min=1)] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Also repeat existing runs; pages then use the later ones.")
+        bool, flag("Also repeat existing runs; pages then use the later ones.", "--fresh")
     ] = False,
     profile: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="A profile of the scenarios, such as smoke.",
-            show_default="that of each page",
-        ),
+        str, option("NAME", "A profile of the scenarios, such as smoke.", show_default="that of each page")
     ] = "",
-    page: Annotated[
-        str,
-        typer.Option(
-            metavar="PAGE", help="Write only this page; an unknown name lists all pages.", show_default=False
-        ),
-    ] = "",
+    page: Annotated[str, option("PAGE", "Write only this page; an unknown name lists all pages.")] = "",
     file: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FILE",
+            "Read runs from this file, and add new ones.",
             "--file",
-            metavar="FILE",
-            help="Read runs from this file, and add new ones.",
             show_default="experiments/NAME/runs.parquet",
         ),
     ] = None,
     scenarios: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder of scenario files and tables.", show_default="experiments/NAME"
-        ),
+        Path | None, option("DIR", "Folder of scenario files and tables.", show_default="experiments/NAME")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Write pages here.", show_default="over the stored pages"
-        ),
+        option("DIR", "Write pages here.", "--output", "-o", show_default="over the stored pages"),
     ] = None,
     out: options.Kept = None,
-    jobs: options.Jobs = None,
-    scheduler: options.Scheduler = "",
-    slurm: options.Slurm = 0,
+    processors: Processors,
     quiet: options.Quiet = False,
-) -> Work:
+) -> None:
     """Write an experiment's pages from its file of runs. --run first does the missing runs; after an
     interruption the same command continues and repeats no finished run."""
-
-    def work(_: str) -> None:
-        from tcplearn.jobs import Place
-
-        command: Any = _library("command")
-        with progress_bar(quiet) as progress:
-            chosen = command.Chosen(name, page, profile, tuple(batches or ()), first, file, scenarios, output)
-            doing = _library("batches").Work(Place(jobs or 0, scheduler, slurm), out, fresh, progress, say)
-            if list_:
-                command.show(chosen, say)
-            else:
-                command.write(chosen, doing if run else None, say)
-
-    return work
+    command: Any = _library("command")
+    with progress_bar(quiet) as progress:
+        chosen = command.Chosen(name, page, profile, tuple(batches or ()), first, file, scenarios, output)
+        doing = _library("batches").Work(processors.place(), out, fresh, progress, say)
+        if list_:
+            command.show(chosen, say)
+        else:
+            command.write(chosen, doing if run else None, say)
 
 
 def _library(module: str) -> Any:

@@ -12,8 +12,8 @@ import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Outputs, Work, Workers, check_readable, progress_bar, warn, warn_of_repeats
-from tcplearn.cli.groups import with_groups
+from tcplearn.cli.common import Outputs, Workers, check_readable, progress_bar, warn, warn_of_repeats
+from tcplearn.cli.options import argument, flag, option
 from tcplearn.cli.suite import shortened
 from tcplearn.errors import UserError
 
@@ -31,39 +31,28 @@ class RowsName(enum.StrEnum):
     connections = "connections"
 
 
-@with_groups
 def explain(
+    command: str,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE...", help="Captures, folders of them, or - for a pipe.", show_default=False
-        ),
+        list[Path] | None, argument("FILE...", "Captures, folders of them, or - for a pipe.")
     ] = None,
     *,
     interface: Annotated[str, o.interface("Explain the traffic of this interface until Ctrl-C.")] = "",
     duration: o.For = "",
     host: Annotated[
-        str,
-        typer.Option(
-            metavar="TEXT",
-            help="Only connections with this address, or with TEXT in an address or port.",
-            show_default=False,
-        ),
+        str, option("TEXT", "Only connections with this address, or with TEXT in an address or port.")
     ] = "",
     rows: Annotated[
         RowsName, typer.Option(help="What the rows of JSON, CSV and Parquet are about.")
     ] = RowsName.summary,
     seed: o.Seed = 0,
     anonymize: Annotated[
-        bool,
-        typer.Option(
-            "--anonymize", help="Replace addresses and files' names, so that the output can be shared."
-        ),
+        bool, flag("Replace addresses and files' names, so that the output can be shared.", "--anonymize")
     ] = False,
-    all: Annotated[bool, typer.Option("--all", help="Show every server and setting in the tables.")] = False,
+    all: Annotated[bool, flag("Show every server and setting in the tables.", "--all")] = False,
     out: Outputs,
     workers: Workers,
-) -> Work:
+) -> None:
     """Explain what the requests in captures waited for: lost packets, the server, the client or the path."""
     if not files and not interface:
         raise UserError("missing FILE: name captures, or an interface with -i; see `tcplearn explain --help`")
@@ -72,30 +61,26 @@ def explain(
     if rows is not RowsName.summary and out.format is o.FormatName.table:
         raise UserError(f"--rows {rows.value}: a table shows the summary; add --format json, csv or parquet")
     duration_s = refresh.seconds(duration)
+    sources: list[Path | Interface] = [*(files or ())]
+    named = [path for path in files or () if not path.is_dir()]
+    check_readable(named)
+    warn_of_repeats(files or ())
+    out.check(named)
+    if interface:
+        from tcplearn.traces import Interface
 
-    def work(command: str) -> None:
-        sources: list[Path | Interface] = [*(files or ())]
-        named = [path for path in files or () if not path.is_dir()]
-        check_readable(named)
-        warn_of_repeats(files or ())
-        out.check(named)
-        if interface:
-            from tcplearn.traces import Interface
+        sources.append(Interface(interface))
+    options = {"host": host, "seed": seed, "anonymize": anonymize, "where": workers.where()}
+    found = _read(sources, duration_s, out, **options)
+    warn(shortened(found.warnings, "--report lists them"))
+    if not anonymize:
+        found.made_by["command"] = command
+    if out.report or out.pictures:
+        from tcplearn.explain import sequence
+        from tcplearn.report import explain as report
 
-            sources.append(Interface(interface))
-        options = {"host": host, "seed": seed, "anonymize": anonymize, "where": workers.where()}
-        found = _read(sources, duration_s, out, **options)
-        warn(shortened(found.warnings, "--report lists them"))
-        if not anonymize:
-            found.made_by["command"] = command
-        if out.report or out.pictures:
-            from tcplearn.explain import sequence
-            from tcplearn.report import explain as report
-
-            report.write(found, sequence.of(found), out.report, out.pictures)
-        _write(found, rows.value, all, out)
-
-    return work
+        report.write(found, sequence.of(found), out.report, out.pictures)
+    _write(found, rows.value, all, out)
 
 
 def _read(sources: list[Path | Interface], duration_s: float, out: Outputs, **options: Any) -> Explained:

@@ -1,49 +1,68 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Let subcommands of tcplearn share groups of options. A parameter whose type is a dataclass stands for one
-option for each field of the dataclass. `replay`, `watch` and `suite` share the group `Compared`."""
+"""Make subcommands of functions, and let them share groups of options. A parameter whose type is a dataclass
+stands for one option for each field of the dataclass. `replay`, `watch` and `suite` share `Compared`."""
 
 import dataclasses
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_type_hints
+
+import typer
 
 from tcplearn.cli import options as o
 from tcplearn.cli.common import Work, warn
 from tcplearn.errors import UserError
 
-_NAMED = inspect.Parameter.KEYWORD_ONLY
+#: A subcommand: a function of the command line's text and of the subcommand's arguments and options. It may
+#: return an exit code.
+Command = Callable[..., int | None]
+#: Subcommands by name, each with its line in the list of commands.
+Commands = Mapping[str, tuple[typer.Typer | Command, str]]
 
 
-def with_groups(function: Callable[..., Work]) -> Callable[..., Work]:
-    """Return `function` with each parameter that is a dataclass replaced by its fields, for typer."""
-    signature = inspect.signature(function, eval_str=True)
-    groups: dict[str, Any] = {
-        name: parameter.annotation
-        for name, parameter in signature.parameters.items()
-        if dataclasses.is_dataclass(parameter.annotation)
-    }
+def add(app: typer.Typer, commands: Commands) -> None:
+    for name, (command, line) in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, short_help=line)
+        else:
+            app.command(name, short_help=line)(_parsed(command))
 
-    def parameters() -> Iterator[inspect.Parameter]:
-        for name, parameter in signature.parameters.items():
-            if name not in groups:
-                yield parameter.replace(kind=_NAMED)
-                continue
-            types = get_type_hints(groups[name], include_extras=True)
-            for field in dataclasses.fields(groups[name]):
-                yield inspect.Parameter(
-                    field.name, _NAMED, default=field.default, annotation=types[field.name]
-                )
 
-    @functools.wraps(function)
-    def verb(**given: Any) -> Work:
+def group(help: str, commands: Commands) -> typer.Typer:
+    """Return a subcommand that has the subcommands `commands`."""
+    # without a callback, typer would make a group of one command the command itself
+    app = typer.Typer(rich_markup_mode=None, help=help, callback=lambda: None)
+    add(app, commands)
+    return app
+
+
+def _parsed(command: Command) -> Callable[..., Work]:
+    """Return the function that typer calls with the options of `command`. It has no parameter for the command
+    line's text, and one for each field of a parameter that is a dataclass. It returns the work to do."""
+    signature = inspect.signature(command, eval_str=True)
+    _, *own = signature.parameters.values()
+    groups: dict[str, Any] = {p.name: p.annotation for p in own if dataclasses.is_dataclass(p.annotation)}
+    parameters = []
+    for parameter in own:
+        if parameter.name not in groups:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        types = get_type_hints(parameter.annotation, include_extras=True)
+        parameters += [
+            parameter.replace(name=field.name, default=field.default, annotation=types[field.name])
+            for field in dataclasses.fields(parameter.annotation)
+        ]
+
+    @functools.wraps(command)
+    def parsed(**given: Any) -> Work:
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in dataclasses.fields(group)})
-        return function(**given)
+        return functools.partial(command, **given)
 
-    vars(verb)["__signature__"] = signature.replace(parameters=[*parameters()])
-    return verb
+    vars(parsed)["__signature__"] = signature.replace(parameters=parameters)
+    return parsed
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Work, print_lines, say, warn
-from tcplearn.cli.live_options import AsJson, Cgroup, Pid, Unit, chosen, folder_of
+from tcplearn.cli.common import print_lines, say, warn
+from tcplearn.cli.live_options import AsJson, Target
 
 if TYPE_CHECKING:
     from tcplearn.explain import Explained
@@ -24,9 +24,9 @@ _BEGUN = "observing new connections; Ctrl-C ends this and prints the result"
 
 
 def observe(
-    cgroup: Cgroup = None,
-    unit: Unit = "",
-    pid: Pid = 0,
+    _: str,
+    *,
+    target: Target,
     interface: Annotated[
         str,
         o.interface(
@@ -36,26 +36,22 @@ def observe(
     ] = "",
     duration: o.For = "",
     as_json: AsJson = False,
-) -> Work:
+) -> None:
     """Learn floors of the retransmission timer for the new connections of a cgroup, or of the machine, until
     Ctrl-C, but set none. Then show how much waiting these floors would have saved."""
     duration_s = refresh.seconds(duration)
+    from tcplearn.live import sessions
 
-    def work(_: str) -> None:
-        from tcplearn.live import sessions
-
-        reading = _Reading(interface, duration_s) if interface else None
-        counts = sessions.observe(folder_of(cgroup, unit, pid), reading or _waits(duration_s))
-        lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
-        if reading:
-            outlooks = reading.outlooks()
-            warn(reading.warnings)
-            lines += outlooks.lines()
-            document["forecast"] = outlooks.as_json()
-        lines.append(sessions.advised(counts, chosen(cgroup, unit, pid)))
-        print_lines([json.dumps(document, indent=1)] if as_json else lines)
-
-    return work
+    reading = _Reading(interface, duration_s) if interface else None
+    counts = sessions.observe(target.folder(), reading or _waits(duration_s))
+    lines, document = [*sessions.counted(counts), sessions.would(counts)], dict[str, object](counts)
+    if reading:
+        outlooks = reading.outlooks()
+        warn(reading.warnings)
+        lines += outlooks.lines()
+        document["forecast"] = outlooks.as_json()
+    lines.append(sessions.advised(counts, target.typed()))
+    print_lines([json.dumps(document, indent=1)] if as_json else lines)
 
 
 class _Reading:

@@ -4,60 +4,44 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from tcplearn.cli.options import flag, option
 from tcplearn.errors import UserError
 
-Cgroup = Annotated[
-    Path | None,
-    typer.Option(
-        "--cgroup",
-        metavar="DIR",
-        help="Act on the connections of this cgroup2 folder.",
-        show_default="the whole machine",
-    ),
-]
-Unit = Annotated[
-    str,
-    typer.Option(
-        "--unit",
-        metavar="NAME",
-        help="Act on the connections of this running systemd unit.",
-        show_default=False,
-    ),
-]
-Pid = Annotated[
-    int,
-    typer.Option(
-        "--pid",
-        metavar="PID",
-        help="Act on the cgroup (container, unit) of this process.",
-        show_default=False,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
+AsJson = Annotated[bool, flag("Write JSON.", "--json")]
 
 
-def folder_of(cgroup: Path | None, unit: str = "", pid: int = 0) -> Path:
-    """Return the folder of the cgroup that the options --cgroup, --unit and --pid (`cgroup`, `unit` and
-    `pid`) select: by default that of the whole machine. Raise UserError."""
-    from tcplearn.bpf.kernel import cgroups
-    from tcplearn.live import targets
+@dataclass(frozen=True)
+class Target:
+    """The cgroup whose connections a command acts on; by default it is that of the whole machine."""
 
-    if sum((cgroup is not None, bool(unit), bool(pid))) > 1:
-        raise UserError("--cgroup, --unit and --pid: give one of them")
-    if unit:
-        return targets.of_unit(unit)
-    if pid:
-        return targets.of_process(pid)
-    return cgroup.absolute() if cgroup else cgroups()
+    cgroup: Annotated[
+        Path | None,
+        option("DIR", "Act on the connections of this cgroup2 folder.", show_default="the whole machine"),
+    ] = None
+    unit: Annotated[str, option("NAME", "Act on the connections of this running systemd unit.")] = ""
+    pid: Annotated[
+        int, option("PID", "Act on the cgroup (container, unit) of this process.", show_default=False)
+    ] = 0
 
+    def folder(self) -> Path:
+        """Return the folder of the cgroup. Raise UserError."""
+        from tcplearn.bpf.kernel import cgroups
+        from tcplearn.live import targets
 
-def chosen(cgroup: Path | None, unit: str, pid: int) -> str:
-    """Return the one of the options --cgroup, --unit and --pid that was given, as it is typed, or ""."""
-    if cgroup:
-        return f"--cgroup {shlex.quote(str(cgroup))}"
-    return f"--unit {shlex.quote(unit)}" if unit else f"--pid {pid}" if pid else ""
+        if sum((self.cgroup is not None, bool(self.unit), bool(self.pid))) > 1:
+            raise UserError("--cgroup, --unit and --pid: give one of them")
+        if self.unit:
+            return targets.of_unit(self.unit)
+        if self.pid:
+            return targets.of_process(self.pid)
+        return self.cgroup.absolute() if self.cgroup else cgroups()
+
+    def typed(self) -> str:
+        """Return the option that was given, as it is typed, or ""."""
+        if self.cgroup:
+            return f"--cgroup {shlex.quote(str(self.cgroup))}"
+        return f"--unit {shlex.quote(self.unit)}" if self.unit else f"--pid {self.pid}" if self.pid else ""

@@ -33,106 +33,81 @@ class FormatName(enum.StrEnum):
     parquet = "parquet"
 
 
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """Return an option with a value. Without `names` it is called like its parameter."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(help: str, *names: str) -> Any:
+    return typer.Option(*names, help=help)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    return typer.Argument(metavar=metavar, help=help, **more)
+
+
 # options for the input and its evaluation
-Traces = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures or tables of samples.")]
+Traces = Annotated[list[Path], argument("FILE...", "Captures or tables of samples.")]
 Estimators = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "SPEC",
+        "NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn algorithms` lists them.",
         "--estimator",
         "-e",
-        metavar="SPEC",
-        help="NAME[/PRESET][:KEY=VALUE,...], may be repeated; `tcplearn algorithms` lists them.",
         autocompletion=completion.estimators,
     ),
 ]
 Arithmetic = Annotated[ArithmeticName, typer.Option(help="Run the algorithms in floating or in fixed point.")]
 Sender = Annotated[
-    str,
-    typer.Option(
-        metavar="WHO", help="The sender to judge: auto, near, far, client, server, both or ADDR[:PORT]."
-    ),
+    str, option("WHO", "The sender to judge: auto, near, far, client, server, both or ADDR[:PORT].")
 ]
 EveryAck = Annotated[
-    bool,
-    typer.Option("--every-ack", help="Take RTT samples also of ACKs that end inside an offloaded segment."),
+    bool, flag("Take RTT samples also of ACKs that end inside an offloaded segment.", "--every-ack")
 ]
-Unit = Annotated[
-    str,
-    typer.Option(metavar="UNIT", help="Unit of bare numbers: s, ms, us or ns.", show_default=False),
-]
-MinSamples = Annotated[int, typer.Option(metavar="N", min=1, help="Flows with fewer samples are not judged.")]
+Unit = Annotated[str, option("UNIT", "Unit of bare numbers: s, ms, us or ns.")]
+MinSamples = Annotated[int, option("N", "Flows with fewer samples are not judged.", min=1)]
 Miss = Annotated[
     float | None,
-    typer.Option(
-        metavar="RATE",
-        help="Share of samples that may exceed the RTO, for timers such as conformal: 0.001.",
-        show_default=False,
-    ),
+    option("RATE", "Share of samples that may exceed the RTO, for timers such as conformal: 0.001."),
 ]
-MinRto = Annotated[
-    float, typer.Option(metavar="X", min=0, max=4_000_000, help="Minimum of every RTO.", show_default=False)
-]
-Flow = Annotated[
-    str, typer.Option(metavar="TEXT", help="Only flows whose name contains TEXT.", show_default=False)
-]
+MinRto = Annotated[float, option("X", "Minimum of every RTO.", min=0, max=4_000_000, show_default=False)]
+Flow = Annotated[str, option("TEXT", "Only flows whose name contains TEXT.")]
 
 
 def interface(what: str) -> Any:
     """Return the option --interface; `what` is its help text."""
-    return typer.Option("--interface", "-i", metavar="IFACE", help=what, show_default=False)
+    return option("IFACE", what, "--interface", "-i")
 
 
-For = Annotated[
-    str, typer.Option("--for", metavar="TIME", help="End after this time: 30s, 5m or 1h.", show_default=False)
-]
+For = Annotated[str, option("TIME", "End after this time: 30s, 5m or 1h.", "--for")]
 
 # options for the output
-All = Annotated[bool, typer.Option("--all", help="Show every estimator, table, column and flow.")]
+All = Annotated[bool, flag("Show every estimator, table, column and flow.", "--all")]
 Rank = Annotated[
     RankName,
     typer.Option(
         help="Sort rows by the timer's verdict, mean RTO, spurious timeouts, prediction error or miss rate."
     ),
 ]
-Total = Annotated[bool, typer.Option("--total", help="Add totals over all flows to the results.")]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the bootstrap of the intervals.")]
+Total = Annotated[bool, flag("Add totals over all flows to the results.", "--total")]
+Seed = Annotated[int, option("N", "Seed of the bootstrap of the intervals.", min=0)]
 FORMAT_HELP = "Format of the results; with -o FILE.csv, .json or .parquet, that of FILE's name."
 Format = Annotated[FormatName, typer.Option(help=FORMAT_HELP)]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the results to this file.")
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE.html", help="Write a report with pictures, as one file."),
-]
-Pictures = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write the report's pictures as PNG and SVG.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no notes, only warnings.")]
+Output = Annotated[Path | None, option("FILE", "Write the results to this file.", "--output", "-o")]
+Report = Annotated[Path | None, option("FILE.html", "Write a report with pictures, as one file.")]
+Pictures = Annotated[Path | None, option("DIR", "Write the report's pictures as PNG and SVG.")]
+Quiet = Annotated[bool, flag("Print no progress and no notes, only warnings.", "--quiet", "-q")]
 
 # options for where jobs run and which stored results they use
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Jobs at the same time on this machine (one for each processor).",
-        show_default=False,
-    ),
+    option("N", "Jobs at the same time on this machine (one for each processor).", "--jobs", "-j", min=1),
 ]
-Scheduler = Annotated[str, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster.", show_default=False)]
-Slurm = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Run as N Slurm jobs, by dask-jobqueue.", show_default=False)
-]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore stored results of earlier runs.")]
-Kept = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="DIR", help="Store finished runs here, not in the user's cache.", show_default=False
-    ),
-]
+Scheduler = Annotated[str, option("ADDRESS", "Run on a Dask cluster.")]
+Slurm = Annotated[int, option("N", "Run as N Slurm jobs, by dask-jobqueue.", min=0, show_default=False)]
+Fresh = Annotated[bool, flag("Ignore stored results of earlier runs.", "--fresh")]
+Kept = Annotated[Path | None, option("DIR", "Store finished runs here, not in the user's cache.", "--out")]
 
 
 def checked_unit(unit: str) -> str:

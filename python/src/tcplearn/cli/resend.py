@@ -12,6 +12,7 @@ import typer
 
 from tcplearn.cli import common
 from tcplearn.cli import options as o
+from tcplearn.cli.options import flag, option
 from tcplearn.errors import UserError, printable
 
 if TYPE_CHECKING:
@@ -25,26 +26,18 @@ class FormatName(enum.StrEnum):
 
 
 def resend(
+    command: str,
     files: o.Traces,
     losses: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME,...", help="Loss processes, such as none,iid1,fade_long.", show_default="all"
-        ),
+        str, option("NAME,...", "Loss processes, such as none,iid1,fade_long.", show_default="all")
     ] = "",
     requests: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1000, max=10_000_000, help="Requests for each loss process and policy."
-        ),
+        int, option("N", "Requests for each loss process and policy.", min=1000, max=10_000_000)
     ] = 12_000,
     timestamps: Annotated[
-        bool,
-        typer.Option(
-            "--timestamps/--no-timestamps", help="Whether ACKs show which transmission they answer."
-        ),
+        bool, flag("Whether ACKs show which transmission they answer.", "--timestamps/--no-timestamps")
     ] = True,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of requests and losses.")] = 0,
+    seed: Annotated[int, option("N", "Seed of requests and losses.", min=0)] = 0,
     arithmetic: o.Arithmetic = o.ArithmeticName.double,
     sender: o.Sender = "auto",
     every_ack: o.EveryAck = False,
@@ -52,43 +45,37 @@ def resend(
     flow: o.Flow = "",
     format: Annotated[FormatName, typer.Option(help=o.FORMAT_HELP)] = FormatName.table,
     output: o.Output = None,
-    pictures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the picture resends.svg here.")
-    ] = None,
+    pictures: Annotated[Path | None, option("DIR", "Write the picture resends.svg here.")] = None,
     quiet: o.Quiet = False,
-) -> common.Work:
+) -> None:
     """Compare resend policies, which decide when TCP retransmits, by the response times of one-segment
     requests, sent one at a time over the RTTs of captures."""
     out = common.Outputs(o.FormatName(format.value), output, None, pictures, quiet)
     if out.format is o.FormatName.parquet:
         raise UserError(f"{printable(output or 'parquet')}: resend writes a table, CSV or JSON, not Parquet")
+    common.check_readable(files)
+    out.check(files)
 
-    def work(command: str) -> None:
-        common.check_readable(files)
-        out.check(files)
+    from rich.console import Group
 
-        from rich.console import Group
+    from tcplearn.output import terminal
+    from tcplearn.replay import resend_paths, resends
+    from tcplearn.traces import TraceOptions
 
-        from tcplearn.output import terminal
-        from tcplearn.replay import resend_paths, resends
-        from tcplearn.traces import TraceOptions
+    trace = TraceOptions(o.checked_sender(sender), every_ack, unit=o.checked_unit(unit))
+    named = resend_paths.processes(losses)
+    setup = resends.Setup(named, requests, seed, timestamps, arithmetic.value, flow, trace)
+    with common.progress_bar(quiet) as progress:
+        result = resends.run(files, setup, progress)
+    common.warn(result.warnings)
+    result.made_by["command"] = command
+    if pictures:
+        from tcplearn.report import resend_chart
 
-        trace = TraceOptions(o.checked_sender(sender), every_ack, unit=o.checked_unit(unit))
-        named = resend_paths.processes(losses)
-        setup = resends.Setup(named, requests, seed, timestamps, arithmetic.value, flow, trace)
-        with common.progress_bar(quiet) as progress:
-            result = resends.run(files, setup, progress)
-        common.warn(result.warnings)
-        result.made_by["command"] = command
-        if pictures:
-            from tcplearn.report import resend_chart
+        resend_chart.write(resends.summaries(result), pictures)
 
-            resend_chart.write(resends.summaries(result), pictures)
+    def document(console: Console) -> Any:
+        tables = resends.table(result), resends.shares(result)
+        return Group(*(terminal.titled(of, console) for of in tables))
 
-        def document(console: Console) -> Any:
-            tables = resends.table(result), resends.shares(result)
-            return Group(*(terminal.titled(of, console) for of in tables))
-
-        out.write(document, lambda: (), result.made_by, wide=[run.record() for run in result.runs])
-
-    return work
+    out.write(document, lambda: (), result.made_by, wide=[run.record() for run in result.runs])

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tcplearn.cli import options as o
-from tcplearn.cli.common import Outputs, Work, Workers, progress_bar, warn
-from tcplearn.cli.groups import Compared, with_groups
+from tcplearn.cli.common import Outputs, Workers, progress_bar, warn
+from tcplearn.cli.groups import Compared
+from tcplearn.cli.options import argument, flag, option
 
 if TYPE_CHECKING:
     from tcplearn.suite.suite import Suite
@@ -23,70 +22,58 @@ class InSuite(Compared):
     min_samples: o.MinSamples = 500
 
 
-@with_groups
 def suite(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of captures or tables of samples, with subfolders.")
-    ],
+    command: str,
+    directory: Annotated[Path, argument("DIR", "Folder of captures or tables of samples, with subfolders.")],
     *,
     asked: InSuite,
     unit: o.Unit = "",
     restart: Annotated[
         list[int] | None,
-        typer.Option(
-            metavar="N", min=2, help="Also test fresh estimators on windows of N samples; may be repeated."
-        ),
+        option("N", "Also test fresh estimators on windows of N samples; may be repeated.", min=2),
     ] = None,
     match: Annotated[
         bool | None,
-        typer.Option(
-            "--match/--no-match",
-            help="Compare waits at equal miss rates (of timers whose rate can be chosen).",
-            show_default=False,
-        ),
+        flag("Compare waits at equal miss rates (of timers whose rate can be chosen).", "--match/--no-match"),
     ] = None,
     out: Outputs,
     workers: Workers,
-) -> Work:
+) -> None:
     """Replay every trace below a directory, and compare estimators and timers over all flows with enough
     samples."""
+    out.check()
 
-    def work(command: str) -> None:
-        out.check()
+    from tcplearn.replay import copies
+    from tcplearn.suite import measure, suite, tables
+    from tcplearn.suite import rows as suite_rows
 
-        from tcplearn.replay import copies
-        from tcplearn.suite import measure, suite, tables
-        from tcplearn.suite import rows as suite_rows
+    options = measure.Options(
+        **asked.checked(),
+        unit=o.checked_unit(unit),
+        restarts=tuple(sorted(set(restart or ()))),
+        match=match,
+        curves=bool(out.report or out.pictures),
+    )
+    with progress_bar(out.quiet) as progress:
+        result: Suite = suite.run(directory, options, progress, workers.where())
+        result.made_by["command"] = command
+        rows = suite_rows.rows(result)
+        if out.report or out.pictures:
+            from tcplearn.report import suite as reports
 
-        options = measure.Options(
-            **asked.checked(),
-            unit=o.checked_unit(unit),
-            restarts=tuple(sorted(set(restart or ()))),
-            match=match,
-            curves=bool(out.report or out.pictures),
-        )
-        with progress_bar(out.quiet) as progress:
-            result: Suite = suite.run(directory, options, progress, workers.where())
-            result.made_by["command"] = command
-            rows = suite_rows.rows(result)
-            if out.report or out.pictures:
-                from tcplearn.report import suite as reports
-
-                progress and progress(1.0, "drawing")
-                reports.write(result, rows, out.report, out.pictures)
-        lines = shortened([*_together(result.problems), *result.warnings], "--report lists them")
-        in_table = out.format is o.FormatName.table and not out.quiet
-        warn([*lines, *([] if in_table else copies.sentence(result.copies))])
-        out.write(
-            lambda console: tables.document(
-                result, rows, console, quiet=out.quiet, everything=asked.all, reported=out.report is not None
-            ),
-            lambda: suite_rows.tidied(result, rows),
-            result.made_by,
-            wide=rows,
-        )
-
-    return work
+            progress and progress(1.0, "drawing")
+            reports.write(result, rows, out.report, out.pictures)
+    lines = shortened([*_together(result.problems), *result.warnings], "--report lists them")
+    in_table = out.format is o.FormatName.table and not out.quiet
+    warn([*lines, *([] if in_table else copies.sentence(result.copies))])
+    out.write(
+        lambda console: tables.document(
+            result, rows, console, quiet=out.quiet, everything=asked.all, reported=out.report is not None
+        ),
+        lambda: suite_rows.tidied(result, rows),
+        result.made_by,
+        wide=rows,
+    )
 
 
 def _together(problems: list[str]) -> list[str]:

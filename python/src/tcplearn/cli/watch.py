@@ -4,32 +4,26 @@ interface."""
 
 from typing import Annotated
 
-import typer
-
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
-from tcplearn.cli.common import Outputs, Work
-from tcplearn.cli.groups import with_groups
+from tcplearn.cli.common import Outputs
+from tcplearn.cli.options import argument
 from tcplearn.cli.run_replay import Replayed, run_replay
 
 
-@with_groups
 def watch(
-    interface: Annotated[str, typer.Argument(metavar="IFACE", help="A network interface; any means all.")],
+    command: str,
+    interface: Annotated[str, argument("IFACE", "A network interface; any means all.")],
     *,
     asked: Replayed,
     duration: o.For = "",
     out: Outputs,
-) -> Work:
+) -> None:
     """Replay the live traffic of a network interface until Ctrl-C. On a terminal the table of results is
     refreshed."""
     duration_s = refresh.seconds(duration)
+    out.check()
 
-    def work(command: str) -> None:
-        out.check()
+    from tcplearn.traces import Interface
 
-        from tcplearn.traces import Interface
-
-        run_replay(command, [Interface(interface)], "", duration_s, asked, out)
-
-    return work
+    run_replay(command, [Interface(interface)], "", duration_s, asked, out)
