@@ -207,11 +207,7 @@ def measured_file(document: Json) -> Json:
 
 def to_plain(file: FileResult) -> Json:
     """Return `file` without its path as JSON. Every bit of a float is kept."""
-    return {
-        "warnings": file.warnings,
-        "series": [_series_to_plain(s) for s in file.series],
-        "tiny": file.tiny,
-    }
+    return {"warnings": file.warnings, "series": [*map(_series_to_plain, file.series)], "tiny": file.tiny}
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
@@ -223,31 +219,20 @@ def from_plain(path: str, plain: Json) -> FileResult:
 
 
 def _series_to_plain(s: Measured) -> Json:
-    return {
-        "name": s.name,
-        "samples": s.samples,
-        "judged": s.judged,
-        "figures": {label: asdict(f) for label, f in s.figures.items()},
-        "fired": s.fired,
-        "copies_key": s.copies_key,
-        "matched": [[*key, asdict(timer)] for key, timer in s.matched.items()],
-        "curves": [[*key, asdict(f)] for key, f in s.curves.items()],
-        "restarts": [[length, errors] for length, errors in s.restarts.items()],
-    }
+    plain = asdict(s)
+    for name in ("matched", "curves"):
+        plain[name] = [[*key, of] for key, of in plain[name].items()]
+    return {**plain, "restarts": [*map(list, s.restarts.items())]}
 
 
 def _series_of(plain: Json) -> Measured:
-    return Measured(
-        plain["name"],
-        plain["samples"],
-        plain["judged"],
-        {label: _figures_of(f) for label, f in plain["figures"].items()},
-        plain["fired"],
-        plain["copies_key"],
-        {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
-        {(label, value): _figures_of(f) for label, value, f in plain["curves"]},
-        dict(plain["restarts"]),
-    )
+    made = {
+        "figures": {label: _figures_of(f) for label, f in plain["figures"].items()},
+        "matched": {(label, reference, when): Timer(**t) for label, reference, when, t in plain["matched"]},
+        "curves": {(label, value): _figures_of(f) for label, value, f in plain["curves"]},
+        "restarts": dict(plain["restarts"]),
+    }
+    return Measured(**{**plain, **made})
 
 
 def _figures_of(plain: Json) -> Figures:

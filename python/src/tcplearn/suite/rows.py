@@ -12,7 +12,7 @@ import numpy as np
 
 from tcplearn import estimators, metrics
 from tcplearn.output.rows import Record, head_of, tidy
-from tcplearn.replay.engine import Figures
+from tcplearn.replay.engine import Timer
 from tcplearn.replay.results import KEPT, MISSES_LEAST, Floats
 from tcplearn.replay.verdict import LINUX, LINUX_RATIO
 from tcplearn.suite import timers as suite_timers
@@ -39,20 +39,14 @@ class Ratios:
 
     @property
     def mean(self) -> float | None:
-        return geometric_mean(self.values)
-
-    def interval(self) -> tuple[float | None, float | None]:
-        return interval(self.values)
+        """Return the geometric mean, or None without ratios."""
+        return float(np.exp(np.log(self.values).mean())) if len(self.values) else None
 
     def worst(self) -> tuple[float | None, str | None]:
         if not len(self.values):
             return None, None
         i = int(np.argmax(self.values))
         return float(self.values[i]), self.names[i]
-
-
-def geometric_mean(values: Floats) -> float | None:
-    return float(np.exp(np.log(values).mean())) if len(values) else None
 
 
 def interval(values: Floats) -> tuple[float | None, float | None]:
@@ -79,29 +73,17 @@ def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
     return Ratios(tuple(name for name, _ in kept), values)
 
 
-def _better(a: float | None, b: float | None) -> float | None:
-    known = [v for v in (a, b) if v is not None]
-    return min(known, default=None)
-
-
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
     """Return, for each series (flow), the mean absolute error of the estimator `label` divided by the smaller
     of the errors of `jacobson` (RFC 6298) and `last` (the last RTT). With `at_send`, the errors are those of
     the predictions in force when the segments were sent."""
 
-    def error(f: Figures) -> float | None:
-        return f.at_send if at_send else f.error
-
-    return _ratios(
-        [
-            (
-                s.name,
-                error(s.figures[label]),
-                _better(error(s.figures["jacobson"]), error(s.figures["last"])),
-            )
-            for s in series
-        ]
-    )
+    pairs = []
+    for s in series:
+        figures = (s.figures[name] for name in (label, "jacobson", "last"))
+        own, *simple = (f.at_send if at_send else f.error for f in figures)
+        pairs.append((s.name, own, min((v for v in simple if v is not None), default=None)))
+    return _ratios(pairs)
 
 
 def restart_ratios(series: Sequence[Measured], label: str, length: int) -> Ratios:
@@ -119,17 +101,21 @@ def match_ratios(
 ) -> Ratios:
     """Return, for each series (flow), how the timer `label`, set to the share of RTTs above the RTO that the
     timer `reference` has, compares with `reference`: the ratio of their mean excess waits, max(RTO - RTT, 0)
-    (`figure` "excess"), or of their mean RTOs ("rto"). `when` selects the RTO with which a sample is compared
-    (see WHEN)."""
-    key = label, reference, when
-    both = [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
+    (`figure` "excess"), or of their mean RTOs ("rto"). `when` is one of WHEN."""
+    both = _matched_timers(series, label, reference, when)
     return _ratios([(name, getattr(t, figure), getattr(base, figure)) for name, t, base in both])
 
 
+def _matched_timers(
+    series: Sequence[Measured], label: str, reference: str, when: str
+) -> list[tuple[str, Timer, Timer]]:
+    key = label, reference, when
+    return [(s.name, s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
+
+
 def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str = "send") -> Ratios:
-    """Return, for each series (flow), the share of RTTs above the RTO (misses) of the timer `label` divided
-    by the requested share `target`. Series on which fewer than MISSES_LEAST misses were expected are left
-    out."""
+    """Return, for each series (flow), the share of RTTs above the RTO of the timer `label` divided by the
+    requested share `target`. Series with fewer than MISSES_LEAST expected misses are left out."""
     known = [(s.name, s.figures[label].timer(when)) for s in series]
     known = [(name, t) for name, t in known if t.timed * target >= MISSES_LEAST]
     names = tuple(name for name, _ in known)
@@ -137,7 +123,7 @@ def miss_ratios(series: Sequence[Measured], label: str, target: float, when: str
 
 
 def _described(prefix: str, ratios: Ratios) -> Record:
-    low, high = ratios.interval()
+    low, high = interval(ratios.values)
     return {f"{prefix}_ratio": ratios.mean, f"{prefix}_ratio_low": low, f"{prefix}_ratio_high": high}
 
 
@@ -171,9 +157,8 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the mean RTO of the estimator `label` divided by the mean RTO of Linux's timer, and `ends`, the
-    ends of the ratio's 95 % interval. If `known` is false (Linux's timer was not measured), the ratio is
-    None."""
+    """Return the ratio of the mean RTOs of `label` and of Linux's timer, and the ends of its interval. Without
+    `known`, Linux's timer was not measured."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)
     ratio = rto / linux if rto is not None and linux else None
@@ -181,8 +166,8 @@ def _over_linux(
 
 
 def _promise(series: Sequence[Measured], label: str) -> Record:
-    """Return statistics, over `series`, of the miss rate (share of RTTs above the RTO) of the timer `label`
-    divided by the requested miss rate. All are None for a timer without a parameter for the miss rate."""
+    """Return statistics of the achieved miss rate divided by the requested one, which are None for a timer
+    without a parameter for the miss rate."""
     target = estimators.miss_rate(label)
     out: Record = {"rto_miss_rate_requested": target}
     for when in WHEN:
@@ -208,24 +193,18 @@ def _matched(suite: Suite, series: Sequence[Measured], label: str) -> Record:
     timer = label in suite.timers
     for reference, when in itertools.product(REFERENCES, WHEN):
         p = f"match_{reference}_{when}"
+        both = _matched_timers(series, label, reference, when)
         excess = match_ratios(series, label, reference, when)
         out |= {
             f"{p}_series": len(excess.values) if timer else None,
             f"{p}_skipped": len(series) - len(excess.values) if timer else None,
-            f"{p}_misses_ratio": _achieved(series, label, reference, when),
+            f"{p}_misses_ratio": sum(t.misses for _, t, _ in both) / sum(r.misses for *_, r in both)
+            if both
+            else None,
             **_described(f"{p}_excess_wait", excess),
             **_described(f"{p}_mean_rto", match_ratios(series, label, reference, when, "rto")),
         }
     return out
-
-
-def _achieved(series: Sequence[Measured], label: str, reference: str, when: str) -> float | None:
-    """Return a ratio of numbers of misses (RTTs above the RTO) over all series: those of the timer `label`,
-    set to the miss rate of the timer `reference`, divided by those of `reference`. Return None if `label` was
-    measured so on no series."""
-    key = label, reference, when
-    both = [(s.matched[key], s.figures[reference].timer(when)) for s in series if key in s.matched]
-    return sum(m.misses for m, _ in both) / sum(r.misses for _, r in both) if both else None
 
 
 def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
@@ -272,11 +251,6 @@ def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
     """Yield a row for each metric of each result row of `wide`. Its `flow` is "series" if the row is about
     flows with enough samples, otherwise "short"."""
     for row in wide:
-        head = head_of(
-            metrics.REPLAY,
-            suite.made_by,
-            source=suite.directory,
-            flow=row["group"],
-            algorithm=row["estimator"],
-        )
+        names = {"source": suite.directory, "flow": row["group"], "algorithm": row["estimator"]}
+        head = head_of(metrics.REPLAY, suite.made_by, **names)
         yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})

@@ -53,8 +53,8 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted paths of all regular files and broken links below `directory` except hidden ones, and
-    a message for each folder that cannot be listed."""
+    """Return the sorted regular files and broken links below `directory` except hidden ones, and a message for
+    each folder that cannot be listed."""
     problems: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -70,8 +70,7 @@ def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
 
 
 def _files(suite: Suite, paths: Sequence[Path], progress: Progress | None, where: Where) -> list[FileResult]:
-    """Return the result of each file in `paths`, or the reason why the file cannot be read. Jobs for long
-    files start first."""
+    """Return the result of each file in `paths`. Jobs for long files start first."""
     found: dict[Path, Job | FileResult] = {}
     for path in paths:
         try:
@@ -127,8 +126,7 @@ def run(
 
 
 def _leave_out_copies(out: Suite) -> None:
-    """Remove copies of series (flows) from `out`. If several files contain the same series, only the first
-    file keeps it."""
+    """Leave only the first of equal series (flows) in `out`."""
     seen = copies.Seen()
     inside = [os.path.relpath(file.path, out.directory) for file in out.files]
     for number, file in enumerate(out.files):

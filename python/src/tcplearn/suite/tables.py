@@ -2,16 +2,15 @@
 """Makes the tables of a suite (estimators compared over many traces) for the terminal and the report."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from tcplearn.errors import printable
 from tcplearn.output import numbers, terminal
-from tcplearn.output import table as tables
 from tcplearn.output.rows import Record
-from tcplearn.output.table import Column, Table, headed
+from tcplearn.output.table import Cell, Column, Table, count, headed, milliseconds, rate, ratio, share, text
 from tcplearn.replay import copies, sentences, verdict
 from tcplearn.replay.results import KEPT, MISSES_LEAST
 from tcplearn.replay.verdict import LINUX_RATIO, SPURIOUS, STANDARD
@@ -30,177 +29,150 @@ def _by(rows: Sequence[Record], key: str) -> list[Record]:
     return sorted(rows, key=lambda r: (r[key] is None, r[key] or 0.0))
 
 
+#: A column of a table: its head, the function of its cells, and the keys of a row's values that it gets.
+Described = tuple[str, Callable[..., Cell], *tuple[str, ...]]
+
+
+def _table(
+    columns: Sequence[Described], rows: Iterable[Record], spare: Sequence[int], title: str, legend: str
+) -> Table:
+    words = [i for i, (_, cell, *_) in enumerate(columns) if cell is text]
+    out = Table(headed(*(head for head, *_ in columns), words=words, spare=spare), title=title, legend=legend)
+    out.rows = [[cell(*(row[key] for key in keys)) for _, cell, *keys in columns] for row in rows]
+    return out
+
+
+def _with_interval(head: str, key: str) -> Described:
+    return head, ratio, key, f"{key}_low", f"{key}_high"
+
+
+def _below(row: Record, prefix: str) -> Record:
+    """Return the values in `row` whose keys begin with `prefix`, by the rest of their keys."""
+    return {key.removeprefix(prefix): value for key, value in row.items() if key.startswith(prefix)}
+
+
 def prediction(rows: Sequence[Record], title: str) -> Table:
-    out = Table(
-        headed(
-            "estimator",
-            "error ×\n[95 %]",
-            "\nworst",
-            "\nwins",
-            f"\n≤ {AS_GOOD}",
-            "at send ×\n[95 %]",
-            "\nworst",
-            "\nwins",
-            f"\n≤ {AS_GOOD}",
-            "worst series\n(error ×)",
-            words=(0, 9),
-            spare=(9, 4, 8, 3, 7, 2, 6),
-        ),
+    columns: list[Described] = [("estimator", text, "estimator")]
+    for name, prefix in (("error", "error"), ("at send", "at_send")):
+        columns += [
+            _with_interval(f"{name} ×\n[95 %]", f"{prefix}_ratio"),
+            ("\nworst", ratio, f"{prefix}_worst"),
+            ("\nwins", count, f"{prefix}_wins"),
+            (f"\n≤ {AS_GOOD}", share, f"{prefix}_as_good_share"),
+        ]
+    return _table(
+        [*columns, ("worst series\n(error ×)", text, "error_worst_series")],
+        _by(rows, "error_ratio"),
+        spare=(9, 4, 8, 3, 7, 2, 6),
         title=title,
-        legend=(
-            "×: error divided by that of the better of jacobson and last, which is chosen for each series in "
-            "hindsight; geometric mean over series. wins: number of series below 1."
-        ),
-    )
-    for r in _by(rows, "error_ratio"):
-        cells = [tables.text(r["estimator"])]
-        for prefix in ("error", "at_send"):
-            cells += [
-                tables.ratio(r[f"{prefix}_ratio"], r[f"{prefix}_ratio_low"], r[f"{prefix}_ratio_high"]),
-                tables.ratio(r[f"{prefix}_worst"]),
-                tables.count(r[f"{prefix}_wins"]),
-                tables.share(r[f"{prefix}_as_good_share"]),
-            ]
-        out.rows.append([*cells, tables.text(r["error_worst_series"])])
-    return out.mark_best((1, 2, 5, 6))
+        legend="×: error divided by that of the better of jacobson and last, which is chosen for each series "
+        "in hindsight; geometric mean over series. wins: number of series below 1.",
+    ).mark_best((1, 2, 5, 6))
 
 
 def timers(rows: Sequence[Record]) -> Table:
-    out = Table(
-        headed(
-            "estimator",
-            "miss %\nat send",
-            "\nits mean",
-            "\nbefore",
-            "mean RTO\nms",
-            "\n×",
-            "excess wait\nms",
-            "\n× [95 %]",
-            spare=(2, 3, 5),
-        ),
+    return _table(
+        [
+            ("estimator", text, "estimator"),
+            ("miss %\nat send", rate, "rto_miss_rate"),
+            ("\nits mean", rate, "rto_miss_rate_mean"),
+            ("\nbefore", rate, "rto_miss_rate_before"),
+            ("mean RTO\nms", milliseconds, "mean_rto_ms"),
+            ("\n×", ratio, "mean_rto_ratio"),
+            ("excess wait\nms", milliseconds, "excess_wait_ms"),
+            _with_interval("\n× [95 %]", "excess_wait_ratio"),
+        ],
+        _by(rows, "excess_wait_ratio"),
+        spare=(2, 3, 5),
         title="Timers",
-        legend=(
-            "miss: share of samples above the RTO in force when their segment was sent, over all samples and "
-            "as the mean of the series; before: share above the RTO in force just before the sample. ms: "
-            "mean over all samples; ×: divided by jacobson's, geometric mean over series."
-        ),
+        legend="miss: share of samples above the RTO in force when their segment was sent, over all samples "
+        "and as the mean of the series; before: share above the RTO in force just before the sample. ms: "
+        "mean over all samples; ×: divided by jacobson's, geometric mean over series.",
     )
-    for r in _by(rows, "excess_wait_ratio"):
-        out.rows.append(
-            [
-                tables.text(r["estimator"]),
-                tables.rate(r["rto_miss_rate"]),
-                tables.rate(r["rto_miss_rate_mean"]),
-                tables.rate(r["rto_miss_rate_before"]),
-                tables.milliseconds(r["mean_rto_ms"]),
-                tables.ratio(r["mean_rto_ratio"]),
-                tables.milliseconds(r["excess_wait_ms"]),
-                tables.ratio(r["excess_wait_ratio"], r["excess_wait_ratio_low"], r["excess_wait_ratio_high"]),
-            ]
-        )
-    return out
 
 
 def promises(rows: Sequence[Record]) -> Table:
-    out = Table(
-        headed(
-            "timer",
-            "judged by the RTO",
-            "requested\nmiss %",
-            "achieved / requested\nall samples",
-            "\nleast",
-            "\nmedian",
-            "\nmost",
-            f"{KEPT[0]} to {KEPT[1]}\nseries",
-            "series with most",
-            words=(0, 1, 8),
-            spare=(8, 5, 4, 6, 7),
+    timers = [r for r in rows if r["rto_miss_rate_requested"] is not None]
+    return _table(
+        [
+            ("timer", text, "timer"),
+            ("judged by the RTO", text, "when"),
+            ("requested\nmiss %", rate, "requested"),
+            ("achieved / requested\nall samples", ratio, "pooled"),
+            ("\nleast", ratio, "least"),
+            ("\nmedian", ratio, "median"),
+            ("\nmost", ratio, "most"),
+            (f"{KEPT[0]} to {KEPT[1]}\nseries", _kept, "kept", "series"),
+            ("series with most", text, "most_series"),
+        ],
+        (
+            {
+                "timer": r["estimator"],
+                "when": WHEN_SHOWN[when],
+                "requested": r["rto_miss_rate_requested"],
+                **_below(r, f"miss_{when}_"),
+            }
+            for r, when in itertools.product(timers, WHEN)
         ),
+        spare=(8, 5, 4, 6, 7),
         title="Chosen miss rates, and those achieved",
-        legend=(
-            f"least to most: over the series with at least {MISSES_LEAST} expected misses. A timer learns of "
-            "a miss when the ACK comes, and steers the RTO in force just before the next one; in a bulk flow "
-            "the RTO in force when a segment is sent is a flight older."
-        ),
+        legend=f"least to most: over the series with at least {MISSES_LEAST} expected misses. A timer learns "
+        "of a miss when the ACK comes, and steers the RTO in force just before the next one; in a bulk flow "
+        "the RTO in force when a segment is sent is a flight older.",
     )
-    for r, when in itertools.product((r for r in rows if r["rto_miss_rate_requested"] is not None), WHEN):
-        p = f"miss_{when}"
-        kept = "" if r[f"{p}_kept"] is None else f"{r[f'{p}_kept']} of {r[f'{p}_series']}"
-        out.rows.append(
-            [
-                tables.text(r["estimator"]),
-                tables.text(WHEN_SHOWN[when]),
-                tables.rate(r["rto_miss_rate_requested"]),
-                *(tables.ratio(r[f"{p}_{key}"]) for key in ("pooled", "least", "median", "most")),
-                tables.Cell(kept, r[f"{p}_kept"]),
-                tables.text(r[f"{p}_most_series"]),
-            ]
-        )
-    return out
+
+
+def _kept(kept: int | None, series: int) -> Cell:
+    return Cell("" if kept is None else f"{kept} of {series}", kept)
 
 
 def equal_misses(rows: Sequence[Record]) -> Table:
-    out = Table(
-        headed(
-            "timer",
-            "at the rate of",
-            "judged by the RTO",
-            "series",
-            "left out",
-            "excess wait ×\n[95 %]",
-            "mean RTO ×\n[95 %]",
-            "misses ×",
-            words=(0, 1, 2),
-            spare=(4, 3, 7),
-        ),
-        title="Waits at equal miss rates",
-        legend=(
-            "For each series the timer is given the miss rate that the reference had there; ×: divided by "
-            "the reference's, geometric mean over series. misses ×: the timer's misses in all series divided "
-            "by the reference's; where that is far from 1, the waits are not at equal rates. Left out: "
-            f"series in which the reference missed fewer than {MISSES_LEAST} times, or at a rate to which "
-            "the timer cannot be set."
-        ),
-    )
     timers = [r for r in rows if r["rto_miss_rate_requested"] is not None]
-    for r, reference, when in itertools.product(timers, REFERENCES, WHEN):
-        p = f"match_{reference}_{when}"
-        out.rows.append(
-            [
-                tables.text(r["estimator"]),
-                tables.text(reference),
-                tables.text(WHEN_SHOWN[when]),
-                tables.count(r[f"{p}_series"]),
-                tables.count(r[f"{p}_skipped"]),
-                *(
-                    tables.ratio(r[f"{p}_{f}_ratio"], r[f"{p}_{f}_ratio_low"], r[f"{p}_{f}_ratio_high"])
-                    for f in ("excess_wait", "mean_rto")
-                ),
-                tables.ratio(r[f"{p}_misses_ratio"]),
-            ]
-        )
-    return out
+    return _table(
+        [
+            ("timer", text, "timer"),
+            ("at the rate of", text, "reference"),
+            ("judged by the RTO", text, "when"),
+            ("series", count, "series"),
+            ("left out", count, "skipped"),
+            _with_interval("excess wait ×\n[95 %]", "excess_wait_ratio"),
+            _with_interval("mean RTO ×\n[95 %]", "mean_rto_ratio"),
+            ("misses ×", ratio, "misses_ratio"),
+        ],
+        (
+            {
+                "timer": r["estimator"],
+                "reference": reference,
+                "when": WHEN_SHOWN[when],
+                **_below(r, f"match_{reference}_{when}_"),
+            }
+            for r, reference, when in itertools.product(timers, REFERENCES, WHEN)
+        ),
+        spare=(4, 3, 7),
+        title="Waits at equal miss rates",
+        legend="For each series the timer is given the miss rate that the reference had there; ×: divided by "
+        "the reference's, geometric mean over series. misses ×: the timer's misses in all series divided by "
+        "the reference's; where that is far from 1, the waits are not at equal rates. Left out: series in "
+        f"which the reference missed fewer than {MISSES_LEAST} times, or at a rate to which the timer cannot "
+        "be set.",
+    )
 
 
 def restarts(rows: Sequence[Record], lengths: Sequence[int]) -> Table:
-    heads = [h for n in lengths for h in (f"{n} samples\n× [95 %]", "\nworst")]
-    out = Table(
-        headed("estimator", *heads),
+    columns: list[Described] = [("estimator", text, "estimator")]
+    for n in lengths:
+        columns += [
+            _with_interval(f"{n} samples\n× [95 %]", f"restart_{n}_ratio"),
+            ("\nworst", ratio, f"restart_{n}_worst"),
+        ]
+    return _table(
+        columns,
+        _by(rows, f"restart_{lengths[0]}_ratio"),
+        spare=(),
         title="Fresh restarts",
-        legend=(
-            "Each series is cut into at most 120 windows, each of which begins with a fresh estimator; ×: "
-            "error pooled over a series' windows, divided by that of the better of jacobson and last there."
-        ),
-    )
-    for r in _by(rows, f"restart_{lengths[0]}_ratio"):
-        cells = [tables.text(r["estimator"])]
-        for p in (f"restart_{n}" for n in lengths):
-            cells += [
-                tables.ratio(r[f"{p}_ratio"], r[f"{p}_ratio_low"], r[f"{p}_ratio_high"]),
-                tables.ratio(r[f"{p}_worst"]),
-            ]
-        out.rows.append(cells)
-    return out.mark_best(range(1, 1 + 2 * len(lengths)))
+        legend="Each series is cut into at most 120 windows, each of which begins with a fresh estimator; ×: "
+        "error pooled over a series' windows, divided by that of the better of jacobson and last there.",
+    ).mark_best(range(1, len(columns)))
 
 
 def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None) -> Table:
@@ -224,24 +196,24 @@ def summary(suite: Suite, rows: Sequence[Record], answer: verdict.Verdict | None
     for r in (by_name[name] for name in order):
         out.rows.append(
             [
-                tables.text(r["estimator"]),
-                tables.count(r[SPURIOUS]),
-                tables.milliseconds(r["mean_rto_ms"]),
+                text(r["estimator"]),
+                count(r[SPURIOUS]),
+                milliseconds(r["mean_rto_ms"]),
                 _with_ends(r, LINUX_RATIO),
                 _with_ends(r, "error_ratio"),
-                tables.ratio(r["error_worst"]),
+                ratio(r["error_worst"]),
             ]
         )
     return out.mark_best((1, 2, 4, 5))
 
 
-def _with_ends(row: Record, key: str) -> tables.Cell:
+def _with_ends(row: Record, key: str) -> Cell:
     """Return a cell with the ratio `key` of `row`, and with its interval if the table is wide enough."""
     value, low, high = (row[f"{key}{end}"] for end in ("", "_low", "_high"))
     if value is None:
-        return tables.Cell()
+        return Cell()
     ends = "" if low is None or high is None or low == high == 1 else f" ({low:.2f}-{high:.2f})"
-    return tables.Cell(f"×{numbers.ratio(value)}", value, more=ends)
+    return Cell(f"×{numbers.ratio(value)}", value, more=ends)
 
 
 def all_views(suite: Suite, rows: Sequence[Record]) -> list[Table]:
@@ -256,12 +228,7 @@ def all_views(suite: Suite, rows: Sequence[Record]) -> list[Table]:
         out.append(restarts(long, suite.options.restarts))
     if short:
         most = suite.options.min_samples
-        out.append(
-            prediction(
-                short,
-                f"Shorter series: {short[0]['series']:,} of fewer than {most} samples",
-            )
-        )
+        out.append(prediction(short, f"Shorter series: {short[0]['series']:,} of fewer than {most} samples"))
     return out
 
 
