@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from tcplearn.cli import options
 from tcplearn.cli.common import Outputs, Processors, print_lines, progress_bar, say
 from tcplearn.cli.groups import group
@@ -96,7 +94,8 @@ def _check(
     """Check the kernel module: run test vectors in the kernel, open many connections at once, or test
     privileges, memory, failures, single packets or initial windows."""
     if what not in ("vectors", "stress", "smp", "module", "packets", "startup", "kernels"):
-        raise typer.BadParameter(f"{what!r}: give vectors, stress, smp, module, packets, startup or kernels")
+        wanted = "give vectors, stress, smp, module, packets, startup or kernels"
+        raise UserError(f"invalid value: {what!r}: {wanted}; see `tcplearn lab check --help`")
     from tcplearn.lab import check
 
     print_lines(check.run(what, kernel, seed, seconds))

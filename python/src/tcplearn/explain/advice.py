@@ -67,9 +67,9 @@ _UNSEEN = "lost segments did not pass this capture point, so no setting can be j
 
 
 def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | None, Advice]:
-    """Return the forecast on which the advice is based, and the advice. The forecast is the first in which a
-    setting shortens the slowest requests enough; otherwise the first with enough stalls (waits in which no
-    data moved) to judge by; otherwise the first; or None if `forecasts` is empty."""
+    """Return the forecast on which the advice is based (None if there is none), and the advice. It is the
+    first in which a setting shortens the slowest requests enough, else the first with enough stalls to judge
+    by, else the first."""
     others = []
     for forecast in forecasts:
         said = of(found, forecast)
@@ -82,8 +82,7 @@ def best(found: Explained, forecasts: Iterable[Forecast]) -> tuple[Forecast | No
 
 
 def of(found: Explained, forecast: Forecast | None) -> Advice:
-    """Return the advice on the RTO of data that follows from `forecast`, which is None if no timer held a
-    request up."""
+    """Return the advice on the RTO of data by `forecast`, which is None if no timer held a request up."""
     why = _why(found, forecast)
     if forecast is None:
         return Advice(None, why=why)
@@ -124,8 +123,7 @@ def unjudged(found: Explained, forecast: Forecast) -> str:
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
-    """Return the advice on the first RTO of handshakes that follows from `forecast`. Return None if it is
-    None, because no handshake was held up."""
+    """Return the advice on the first RTO of handshakes by `forecast`, or None if no handshake was held up."""
     if forecast is None:
         return None
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
@@ -182,8 +180,8 @@ def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
 
 
 def _seen_by(peer: str, hosts: Iterable[str]) -> bool:
-    """Return whether `hosts` probably see `peer` under its own address. If this address is private and that
-    of one of the hosts is public, a NAT between them probably translates it."""
+    """Return whether `hosts` probably see `peer` under its own address: if this is private and one of the
+    hosts' is public, a NAT between them probably translates it."""
     try:
         return ip_address(peer).is_global or not any(ip_address(host).is_global for host in hosts)
     except ValueError:  # names in place of addresses, with --anonymize
@@ -191,9 +189,9 @@ def _seen_by(peer: str, hosts: Iterable[str]) -> bool:
 
 
 def _score(one: Outlook, now: Outlook) -> float:
-    """Return the score of the forecast `one` for a setting, which is smaller for a larger gain. The score is
-    the average of two ratios of response times, forecast to measured (`now`), each at most 1: one for the
-    mean of the slowest 2 %, one for the 99th percentile."""
+    """Return a score, which is smaller for a larger gain: the average of two ratios of response times,
+    forecast to measured (`now`), each at most 1. One is of the mean of the slowest 2 %, one of the 99th
+    percentile."""
     p99 = one.figure("p99").value / now.figure("p99").value
     return min(one.slowest_ms / now.slowest_ms, 1.0) * 0.5 + min(p99, 1.0) * 0.5
 
@@ -224,8 +222,8 @@ def _shorter(one: Outlook, now: Outlook) -> str:
 
 
 def _cost(more: float, forecast: Forecast) -> str:
-    """Return a sentence that states the cost of a setting: `more` is the number of additional spurious
-    retransmissions in 1,000 segments, or of additional spurious SYNs in 1,000 handshakes."""
+    """Return a sentence on `more`, the spurious retransmissions in 1,000 segments (or SYNs in 1,000
+    handshakes) that a setting adds."""
     thing = "SYN" if forecast.seen.what == "handshake" else "retransmission"
     of = "handshakes" if thing == "SYN" else "segments"
     if more <= 0:
@@ -236,9 +234,8 @@ def _cost(more: float, forecast: Forecast) -> str:
 
 
 def most_of_all(total: Summary) -> Part | None:
-    """Return the cause of more than a quarter of the time of all requests in the summary `total`, or None if
-    there is none. Return None also if this cause is round trips and transfer, or is the main cause of the
-    slowest requests."""
+    """Return the cause of more than a quarter of the time of all requests, or None if there is none or if it
+    is round trips and transfer or the main cause of the slowest requests."""
     parts = [part for part in total.parts if part.cause not in HANDSHAKE]
     some = [part for part in parts[1:] if part.share > MUCH and part.cause != TRANSFER]
     return max(some, key=lambda part: part.share, default=None)
@@ -283,9 +280,8 @@ def reason(found: Explained, cause: str) -> str:
 
 
 def _receiver(found: Explained) -> str:
-    """Return which end of the connections in `found` closed its receive window for longest: "the client" or
-    "the server". Return "the receiver" if the table of stalls has no wait for a closed window; it has only
-    waits of at least 10 ms."""
+    """Return which end closed its receive window for longest. The table of stalls has no such wait below 10
+    ms."""
     closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
     by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
     if not by.height:

@@ -16,10 +16,10 @@ from tcplearn.explain.candidates import STOCK, Candidate
 
 @dataclass(frozen=True, slots=True)
 class Fade:
-    """A recurring fade on the path from the end `by` (client or server) to the other end: everything is lost
-    for `lasts_s`, once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet
-    of the capture with the number `source`, fades begin at `begins_s` plus multiples of `every_s`. `losses`
-    is the number of losses from which the fade was found."""
+    """A recurring fade on the path from the end `by` (client or server): everything is lost for `lasts_s`,
+    once every `every_s`. In the searched time, from `from_s` to `to_s` after the first packet of capture
+    number `source`, fades begin at `begins_s` plus multiples of `every_s`. It was found from `losses`
+    losses."""
 
     source: int
     client: str  # address
@@ -33,8 +33,7 @@ class Fade:
     losses: int
 
     def left_ms(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return how much of this fade (outage) is left at each of the times `at_s`, in ms: 0 at times
-        outside of a fade."""
+        """Return how much of this fade is left at each of the times `at_s`, in ms: 0 outside of a fade."""
         since_s = (at_s - self.begins_s) % self.every_s
         inside = (at_s >= self.from_s) & (at_s < self.to_s) & (since_s < self.lasts_s)
         return np.where(inside, (self.lasts_s - since_s) * 1e3, 0.0)
@@ -76,8 +75,7 @@ SIDES = ("client", "server")
 
 @dataclass(slots=True)
 class Forecast:
-    """Forecasts of response times, or of the durations of handshakes, for each candidate setting of the
-    retransmission timer. `by` names the ends of connections that have the setting: client, server or both."""
+    """Forecasts of response times, or of the durations of handshakes, for each candidate setting."""
 
     # addresses of the hosts at each end of connections with a stall that a timer ended; for handshakes, all
     hosts: dict[str, list[str]]
@@ -100,8 +98,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice to make the setting `chosen` of the timer. If `chosen` is None, no setting helps, for the
-    reason `why`."""
+    """The advice to make the setting `chosen`. If it is None, no setting helps, for the reason `why`."""
 
     chosen: Outlook | None
     line: str = ""  # commands to type; one line for each end if they differ

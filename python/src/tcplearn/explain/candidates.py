@@ -11,10 +11,9 @@ STOCK = "stock"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A setting of the retransmission timer. It is modelled by the resend policy `spec`, a rule for when to
-    retransmit, or by several policies in the notation of native/explain/forecast.h, which can also give times
-    in ticks of the sender's timers. In the commands `line` and `undo`, {set} and {undo} stand for arguments
-    of `ip route`."""
+    """A setting of the retransmission timer. It is modelled by the resend policy `spec`, or by several in the
+    notation of native/explain/forecast.h, which can also give times in ticks of the sender's timers. In the
+    commands `line` and `undo`, {set} and {undo} stand for arguments of `ip route`."""
 
     name: str
     spec: str
@@ -84,7 +83,7 @@ FIRST_RTO = Candidate(
 
 def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]:
     """Return the command that makes the setting `candidate` for data to the host `to` ("": to all), and the
-    command that undoes it. Undoing restores the previous setting `before`, if that is a `rto_min`."""
+    command that restores the setting `before`."""
     own = before.replace(" ms", "ms") if before.startswith("rto_min") else ""
     new = f"rto_min {candidate.rto_min_ms}ms"
     if to:
@@ -101,8 +100,7 @@ def lines(candidate: Candidate, to: str, before: str = STOCK) -> tuple[str, str]
 
 
 def effects(candidate: Candidate, to: str) -> str:
-    """Return a sentence on the effects of the command that makes the setting `candidate` for data to the host
-    `to` ("": to all); "" if there is nothing to say."""
+    """Return a sentence on the other effects of the command that `lines` returns, or ""."""
     if not candidate.rto_min_ms:
         return candidate.also
     new = f"rto_min {candidate.rto_min_ms} ms"
@@ -120,11 +118,10 @@ def effects(candidate: Candidate, to: str) -> str:
 
 
 def _default_with(rto_min: str) -> str:
-    """Return the arguments of `ip route` that give the default route the setting `rto_min`, such as "rto_min
-    5ms" ("": none). An earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The
-    new one comes first, because ip takes no metric after the next hops of a multipath route. The backslashes
-    that ip prints before these hops are removed, and so is a link's state, which ip prints but does not
-    take."""
+    """Return the arguments of `ip route` that give the default route the setting `rto_min` ("": none). An
+    earlier rto_min is removed, because ip cannot parse the rto_min that it prints. The new one comes first,
+    because ip takes no metric after the next hops of a multipath route. The backslashes that ip prints before
+    these hops are removed, and so is a link's state, which ip prints but does not take."""
     at = f"; s/^default/& {rto_min}/" if rto_min else ""
     plain = f"s/ rto_min .*ms//; s/ linkdown//g; s/ dead//g{at}"
     found = f"ip -o route show default | head -1 | tr -d '\\\\' | sed '{plain}'"

@@ -26,8 +26,7 @@ _GROUP = (*_PAIR, "by")
 
 
 def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame) -> list[Fade]:
-    """Return the recurring fades in captures, those with the most losses first, from the tables `requests`,
-    `stalls` (waits in which no data moved) and `connections`."""
+    """Return the recurring fades in captures, those with the most losses first."""
     # a segment is not taken as lost in a fade if segments sent just before or after it arrived
     alone = pl.col("cause").cast(pl.String).is_in(RESENT) & (pl.col("out_segments") <= 1)
     stalls = _hosts(stalls.filter(alone))
@@ -50,8 +49,8 @@ def find(requests: pl.DataFrame, stalls: pl.DataFrame, connections: pl.DataFrame
 
 
 def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) -> Sendings:
-    """Return the times at which the client of a path (or the server, if `of_answers`) sent data that were
-    lost or delivered, from the requests and stalls (waits in which no data moved) of the path."""
+    """Return when the client of a path (or the server, if `of_answers`) sent data that were lost or
+    delivered."""
     stalls = stalls.sort("start_s")
     repaired_s = stalls["start_s"] + (stalls["duration_ms"] - stalls["srtt_ms"].fill_null(0.0)) / 1e3
     smooth = requests.select(pl.sum_horizontal(f"{cause}_ms" for cause in RESENT) == 0).to_series()
@@ -78,15 +77,14 @@ def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) ->
 
 
 def _near(at_s: Times, others_s: Times) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return, for each time in `at_s`, whether one of the ascending times `others_s` is within `APART_S` of
-    it."""
+    """Return, for each of `at_s`, whether one of the ascending `others_s` is within `APART_S` of it."""
     first, last = (np.searchsorted(others_s, at_s + by_s) for by_s in (-APART_S, APART_S))
     return np.asarray(first < last)
 
 
 def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
-    """Yield the start, in s, of each hour with enough losses to search for fades (outages), and the hour's
-    part of `of`."""
+    """Yield the start, in s, of each hour with enough losses to search for fades, and the hour's part of
+    `of`."""
     hours, counts = np.unique(np.floor(of.lost_s / SEARCHED_S), return_counts=True)
     for from_s in (hours[counts >= FEWEST] * SEARCHED_S).tolist():
         lost, sent, arrived = (
@@ -100,9 +98,8 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
 
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
-    """Return how much of one of the recurring `fades` (outages) was left when the segment of each of `stalls`
-    (waits in which no data moved) was lost, in ms; 0 if the segment was not lost in a fade. The result is at
-    most the time until the retransmission that arrived was sent."""
+    """Return how much of one of `fades` was left when the segment of each of `stalls` was lost, in ms (0: not
+    lost in a fade). It is at most the time until the retransmission that arrived was sent."""
     out = np.zeros(stalls.height)
     named = _hosts(stalls) if fades else stalls
     at_s = stalls["start_s"].to_numpy()
@@ -114,7 +111,7 @@ def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:
 
 
 def _hosts(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return `rows` with the addresses of client and (as `host`) server as text, and, if the column is there,
-    `by` (the end whose data was lost) as text."""
+    """Return `rows` with the addresses of the client and (as `host`) the server, and any column `by`, as
+    text."""
     by = [pl.col("by").cast(pl.String)] if "by" in rows.columns else []
     return rows.with_columns(address("client"), address("server").alias("host"), *by)

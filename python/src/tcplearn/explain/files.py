@@ -34,10 +34,9 @@ def several(
     watch: Watch | None,
     where: Where | None,
 ) -> dict[Path | Interface, Capture]:
-    """Return the tables of requests, connections and stalls (waits in which no data moved) of each source in
-    `named`. Files that cannot be read and copies of other files are left out, with a line in `problems` for
-    each. Files that are not captures are left out too; those in `below` (found in folders) are only counted.
-    Raise UserError if no capture can be read."""
+    """Return the tables of each source in `named`. Files that cannot be read and copies of other files are
+    left out, with a line in `problems` for each. Files that are not captures are left out too; those in
+    `below` (found in folders) are only counted. Raise UserError if no capture can be read."""
     found: dict[Path | Interface, Job | Capture] = {}
     firsts: dict[str, Path] = {}
     left_out: list[str] = []
@@ -93,8 +92,7 @@ def job(file: Seen) -> Job:
 
 
 def kept(document: Json) -> Json:
-    """Return the tables of the capture that `document`, a job's argument, describes, as JSON (Parquet in
-    base64)."""
+    """Return the tables of the capture that the job's argument `document` describes (Parquet in base64)."""
 
     def work(file: Seen) -> Json:
         found = read.capture(Path(file.path), lambda trace: advance(trace.progress), name=file.shown)

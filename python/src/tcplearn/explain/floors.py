@@ -30,8 +30,8 @@ _FIGURES = ("median", "p99", "p999", "slowest")
 
 @dataclass(frozen=True)
 class Outlooks:
-    """What was captured (None: no packet of TCP), and a forecast for each end of connections (client or
-    server) at which this machine sent data that waited for a timer."""
+    """What was captured (None: no packet of TCP), and a forecast for each end of connections at which this
+    machine sent data that waited for a timer."""
 
     found: Explained | None
     forecasts: Sequence[Forecast] = ()
@@ -103,9 +103,8 @@ def _more(one: Forecast) -> float:
 
 
 def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
-    """Return the forecasts of response times with learned minimum RTOs (floors) on the machine with the
-    addresses `own`, from the captured connections `found`. Stalls (waits in which no data moved) that ended
-    by timers of other machines stay as they were. `seed` is that of the random draws."""
+    """Return the forecasts of response times with learned floors on the machine with the addresses `own`.
+    Stalls that timers of other machines ended stay as they were. `seed` is that of the random draws."""
     stalls = (
         found.stalls.filter(pl.col("by") == side).join(
             found.connections.filter(address(side).is_in(list(own))), on=KEY, how="semi"

@@ -36,9 +36,9 @@ _TIMED = (*RESENT, "lost_fast")
 
 
 def of_each(found: Explained, seed: int = 0) -> Iterator[Forecast]:
-    """Yield a forecast for settings of the timer at the end (client or server) whose stalls (waits in which
-    no data moved) cost requests the most time, then one for the other end, then one for both ends. Yield
-    nothing if no timer held a request up. `seed` is that of all random draws."""
+    """Yield a forecast for settings at the end (client or server) whose stalls cost requests the most time,
+    then one for the other end, then one for both. Yield nothing if no timer held a request up. `seed` is that
+    of all random draws."""
     if not found.requests.height:
         return
     stalls = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(_TIMED))
@@ -91,16 +91,14 @@ def _forecast(
 
 
 def _needless(side: str) -> pl.Expr:
-    """Return a Polars expression for the number of spurious retransmissions that the end `side` of a
-    connection has sent."""
+    """Return the number of spurious retransmissions that the end `side` of a connection has sent."""
     of_client = pl.col("client_needless_segments").cast(pl.Int64)
     return of_client if side == "client" else pl.col("needless_segments").cast(pl.Int64) - of_client
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` the median ratio of the timer's first wait in a model to that in the capture, and the
-    median distance of this ratio from 1. The model is that of stock Linux or, if this does not match the
-    sender, of the candidate setting that does (`in_force`)."""
+    """Store in `out` how the first waits of stock Linux's model, or of the candidate's that matches the
+    sender better (`in_force`), compare with those in the capture."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -116,9 +114,9 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that a lost retransmission was lost by chance, not because the path was down. It
-    is the number of such losses expected by chance, from all `stalls` and the number `segments` of segments
-    sent, divided by the number observed in the stalls `timed` minus its standard deviation."""
+    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
+    the number of such losses expected by chance, from all `stalls` and the number of `segments`, divided by
+    the number observed in the stalls `timed` minus its standard deviation."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions
@@ -129,9 +127,9 @@ def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> flo
 def _saved(
     pairs: pl.DataFrame, k: int, alone: float, requests: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Return by how many ms candidate setting `k` would have shortened each request (negative: lengthened),
-    in one random draw. `pairs` has a row for each stall (a wait in which no data moved) and request that it
-    held up. `alone` is the probability, from `independent`, that a lost retransmission was lost by chance."""
+    """Return by how many ms candidate `k` would have shortened each request, in one random draw. `pairs` is
+    what `held_up` returns. `alone` is the probability, from `independent`, that a lost retransmission was
+    lost by chance."""
     out = np.zeros(requests)
     if not pairs.height:
         return out
@@ -152,10 +150,10 @@ def _saved(
 def _after(
     fade_ms: npt.NDArray[np.float64], wait_ms: npt.NDArray[np.float64], *, linear: bool
 ) -> npt.NDArray[np.float64]:
-    """Return, for each loss, the wait in ms until the first retransmission after a recurring fade (outage),
-    which ends `fade_ms` after the loss. The timer first expires after `wait_ms`. Under most settings the
-    second wait is as long as the first, because the first retransmission is a probe, and each later wait
-    twice as long as the one before. With `linear` all waits are equal."""
+    """Return, for each loss, the wait in ms until the first retransmission after a recurring fade, which ends
+    `fade_ms` after the loss. The timer first expires after `wait_ms`. Under most settings the second wait is
+    as long as the first, because the first retransmission is a probe, and each later wait twice as long as
+    the one before. With `linear` all waits are equal."""
     times = np.maximum(fade_ms / np.maximum(wait_ms, 1e-3), 1.0)
     return np.asarray(wait_ms * (np.ceil(times) if linear else 2.0 ** np.ceil(np.log2(times))))
 
@@ -168,11 +166,10 @@ def outlook(
     rng: np.random.Generator,
     what: str = "response",
 ) -> Outlook:
-    """Return the forecast for the setting `candidate`. `drawn` has a row of response times for each random
-    draw; `spurious` is the number of spurious retransmissions in `segments` segments (or of spurious SYNs in
-    as many handshakes). The 95 % intervals are for a new measurement of as many requests as there are in a
-    row. For percentiles nothing is resampled, because the rank of the k-th of n resampled times follows a
-    beta distribution."""
+    """Return the forecast for the setting `candidate`. `drawn` has a row of times for each random draw;
+    `spurious` is the number of spurious retransmissions in `segments` segments (or of SYNs in as many
+    handshakes). The 95 % intervals are for a new measurement of as many requests. For percentiles nothing is
+    resampled, because the rank of the k-th of n resampled times follows a beta distribution."""
     ordered = np.sort(drawn, axis=1)
     n = ordered.shape[1]
     figures = {f"{key}_{what}_ms": figure(ordered, q, rng) for key, q in PERCENTILES.items()}
@@ -184,9 +181,9 @@ def outlook(
 
 
 def _rising(points: Iterator[tuple[float, Figure]]) -> list[tuple[float, float, float, float]]:
-    """Return the curve of response times through `points` as (share of slower requests, time in ms, limits of
-    its interval). The smaller the share, the longer the time. So if a limit is by chance below the limit at a
-    larger share, it is raised to that limit."""
+    """Return the curve through `points` as (share of slower requests, ms, limits of the interval). The
+    smaller the share, the longer the time: a limit that is by chance below that at a larger share is raised
+    to it."""
     shares, found = zip(*points, strict=True)
     limits = np.maximum.accumulate([(one.low, one.high) for one in found], axis=0)
     values = (one.value for one in found)
@@ -194,8 +191,8 @@ def _rising(points: Iterator[tuple[float, Figure]]) -> list[tuple[float, float, 
 
 
 def figure(ordered: npt.NDArray[np.float64], q: float, rng: np.random.Generator) -> Figure:
-    """Return the quantile `q` of response times over all random draws, with its 95 % interval. Each row of
-    `ordered` has the times of one draw in ascending order."""
+    """Return the quantile `q` over all random draws, each an ascending row of `ordered`, with its
+    interval."""
     n = ordered.shape[1]
     k = min(max(math.ceil(q * n), 1), n)
     ranks = np.clip(n * rng.beta(k, n - k + 1, (len(ordered), BOOTSTRAP)), 1e-3, n)
@@ -214,9 +211,8 @@ def _quantile(ordered: npt.NDArray[np.float64], q: float) -> npt.NDArray[np.floa
 
 
 def _slowest(ordered: npt.NDArray[np.float64], rng: np.random.Generator) -> Figure:
-    """Return the mean of the slowest 2 % of the response (or handshake) times `ordered`, with its 95 %
-    interval by a Poisson bootstrap. Each row of `ordered` has the times of all requests in ascending order,
-    for one random draw of what a capture cannot show; the mean is over all rows."""
+    """Return the mean of the slowest 2 % over all random draws, each an ascending row of `ordered`, with its
+    interval by a Poisson bootstrap."""
     tail = max(1, math.ceil(ordered.shape[1] * SLOWEST))
     means = []
     for times in ordered:

@@ -30,8 +30,7 @@ _LINEAR = 5
 
 
 def of(found: Explained, seed: int = 0) -> Forecast | None:
-    """Return the forecast of the durations of all handshakes in the captures `found`, or None if no handshake
-    was held up. `seed` is that of the random draws."""
+    """Return the forecast of the durations of all handshakes, or None if none was held up."""
     held = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(HANDSHAKE))
     if not held.height:
         return None
@@ -73,8 +72,7 @@ def of(found: Explained, seed: int = 0) -> Forecast | None:
 
 
 def _fit(held: pl.DataFrame) -> dict[str, Any]:
-    """Return the fields of Forecast that say how well stock Linux's first RTO fits the clients' waits in
-    `held`, the table of held-up handshakes."""
+    """Return the fields of Forecast that say how well stock Linux's first RTO fits the clients' waits."""
     waits_ms = held.filter((pl.col("by") == "client") & (pl.col("waited_ms") > 0))["waited_ms"].to_numpy()
     if not len(waits_ms):
         return {}
@@ -84,9 +82,9 @@ def _fit(held: pl.DataFrame) -> dict[str, Any]:
 
 
 def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of the handshakes whose first SYN and last ACK were captured, sorted by hosts and time.
-    `held` are the stalls (waits) of handshakes. A handshake whose last ACK was lost counts as not held up,
-    because only the server waited."""
+    """Return the handshakes whose first SYN and last ACK were captured, sorted by hosts and time. `held` are
+    the stalls of handshakes. A handshake whose last ACK was lost counts as not held up: only the server
+    waited."""
     mine = held.filter((pl.col("cause").cast(pl.String) != "handshake_lost") | (pl.col("by") == "client"))
     columns = ("cause", "by", "duration_ms", "waited_ms", "resends", "silent_until_s")
     stalls = mine.select(*KEY, *columns, pl.col("start_s").alias("held_s")).unique(KEY, keep="first")
@@ -103,8 +101,8 @@ def _table(found: Explained, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _waits_us(all_: pl.DataFrame, rtts_us: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return a first RTO in µs for each handshake in the table `all_`, learned from the earlier handshakes
-    between the same two hosts that had ended before it began. `rtts_us` are the RTTs of the handshakes."""
+    """Return a first RTO in µs for each handshake in `all_`, learned from the earlier handshakes between the
+    same two hosts that had ended before it began."""
     out = np.full(all_.height, _STOCK_US)
     pairs = all_.select(pl.struct("source", "client", "server").rle_id()).to_series().to_numpy()
     ends = [*(np.flatnonzero(np.diff(pairs)) + 1).tolist(), all_.height]
@@ -125,8 +123,8 @@ def _learned_us(
     starts_us: list[int], rtts_us: list[int], lost: list[bool], answers: list[bool], stamped: list[bool]
 ) -> list[int]:
     """Return the first RTO, in µs, of each handshake between two hosts, learned from those that ended before
-    it began. For each handshake, `lost` says whether a packet of it was lost, `answers` whether that packet
-    was the SYN-ACK, and `stamped` whether the connection has TCP timestamps."""
+    it began. `lost` says whether a packet of it was lost, `answers` whether that was the SYN-ACK, and
+    `stamped` whether the connection has TCP timestamps."""
     place, nothing = _native.FirstRtoPlace(FIRST_RTO.spec), _native.FirstRtoPlace(FIRST_RTO.spec)
     # (end of the handshake, RTT as the kernel knows it, wait, resent)
     ended: list[tuple[int, int, int, bool]] = []
@@ -150,8 +148,8 @@ def _learned_us(
 
 
 def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) -> Floats:
-    """Return an array of durations of handshakes with a row for each random draw in `less`: `times_ms`, with
-    the values at the indices `rows` reduced by the values of the draw."""
+    """Return a row of durations for each random draw in `less`: `times_ms`, reduced at `rows` by the draw's
+    values."""
     out = np.tile(times_ms, (len(less), 1))
     for drawn, one in zip(out, less, strict=True):
         drawn[rows] -= one
@@ -159,8 +157,8 @@ def _shorter(times_ms: Floats, rows: npt.NDArray[np.int64], less: list[Floats]) 
 
 
 def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random.Generator) -> Floats:
-    """Return by how many ms the first RTOs `waits_ms` would have shortened each of the held-up handshakes
-    `held`, in one random draw. `alone` is the probability that a lost retransmission was lost by chance."""
+    """Return by how many ms the first RTOs `waits_ms` would have shortened each of the handshakes `held`, in
+    one random draw. `alone` is the probability that a lost retransmission was lost by chance."""
     took_ms, resends = held["duration_ms"].to_numpy(), held["resends"].to_numpy().astype(int)
     copies = np.array(
         [
@@ -187,10 +185,10 @@ def _saved_ms(held: pl.DataFrame, waits_ms: Floats, alone: float, rng: np.random
 
 
 def _copies_ms(wait_ms: float, resends: int, waits: float, answers: bool) -> list[float]:
-    """Return the times of a SYN's retransmissions, in ms after the SYN, if the first wait is `wait_ms`. Each
-    wait is twice the previous one, unless the captured sender began with equal waits (Linux 6.5 and later).
-    Whether it did is seen from its `resends` retransmissions, which took `waits` times its first wait. With
-    `answers`, return only the retransmissions that a Linux server answers."""
+    """Return the times of a SYN's retransmissions, in ms after it, if the first wait is `wait_ms`. Each wait
+    is twice the previous one, unless the captured sender began with equal waits (Linux 6.5 and later); its
+    `resends` retransmissions, which took `waits` times its first wait, show whether it did. With `answers`,
+    return only those that a Linux server answers."""
     linear = resends > 1 and waits < (resends + 2**resends - 1) / 2
     out: list[float] = []
     at = wait = wait_ms

@@ -38,8 +38,7 @@ PERCENTILES = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The share of one cause of delay in the response times of requests: of the requests to one destination,
-    of those in one capture, or of all requests."""
+    """The share of one cause of delay in the response times of a Summary's requests."""
 
     cause: str
     stalls: int
@@ -51,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary: how long requests to one destination, of one capture or of all captures took, and why."""
+    """How long requests to one destination, of one capture or of all captures took, and why."""
 
     destination: str  # or the capture's name; "" for all requests
     requests: int
@@ -68,8 +67,8 @@ class Summary:
 
 @dataclass
 class Explained:
-    """The requests, stalls (waits in which no data moved) and connections of captures, as Polars tables
-    with the columns of docs/explain.md; and the forecasts and the advice."""
+    """The requests, stalls and connections of captures, as Polars tables with the columns of docs/explain.md;
+    and the forecasts and the advice."""
 
     requests: pl.DataFrame
     stalls: pl.DataFrame
@@ -97,8 +96,7 @@ class Explained:
 
     @cached_property
     def destinations(self) -> list[Summary]:
-        """Return a summary for each server, in descending order of the product of the 99th percentile of
-        response times and the number of requests."""
+        """Return a summary for each server, in the order of `most_waiting_first`."""
         stalls = self.stalls.partition_by("server", as_dict=True)
         servers = self.requests["server"].unique()
         # a single server, as in a capture taken at the server, needs no copy of the table
@@ -134,8 +132,7 @@ class Explained:
 
     @cached_property
     def captures(self) -> list[Summary]:
-        """Return the summary of each capture, in the order of `sources`, or an empty list if there is only
-        one capture."""
+        """Return the summary of each capture, in the order of `sources`, or [] if there is only one."""
         if len(self.sources) < 2:
             return []
         requests, stalls = (of.partition_by("source", as_dict=True) for of in (self.requests, self.stalls))
@@ -146,8 +143,7 @@ class Explained:
 
 
 def most_waiting_first(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the `summaries`, each of at least one request, in descending order of the product of the 99th
-    percentile of response times and the number of requests."""
+    """Return `summaries`, each of at least one request, by descending 99th percentile times requests."""
     return sorted(summaries, key=lambda one: -one.response_ms["p99_response_ms"] * one.requests)
 
 
@@ -168,8 +164,8 @@ def slowest_requests(requests: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> Summary:
-    """Return the summary of `requests` and `stalls`, which are those of one destination or of one capture
-    with the name `destination`, or of all captures ("")."""
+    """Return the summary of the `requests` and `stalls` of a destination or capture, or of all captures
+    ("")."""
     times_ms = requests["response_ms"].to_numpy()
     slow = of_slowest(times_ms)
     response: dict[str, float] = {}
@@ -217,9 +213,8 @@ def address(name: str) -> pl.Expr:
 
 
 def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with a row for each pair of one of `stalls` (waits in which no data moved) and one of
-    `requests` that are on the same connection and overlap in time. A row has the index of the stall and that
-    of the request."""
+    """Return a row for each pair of a stall and a request that are on the same connection and overlap in
+    time: the stall's columns, the indices `stall` and `request`, and `overlap_ms`."""
     keys = stalls.select(KEY).unique().with_row_index("group")
     times = requests.select(*KEY, "start_s", "response_ms").with_row_index("request")
     times = times.join(keys, on=KEY)  # few connections have stalls
@@ -250,6 +245,6 @@ def held_up(requests: pl.DataFrame, stalls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _interval_us(start_s: pl.Series, lasts_ms: pl.Series) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the starts and the ends, in us, of the intervals that begin at `start_s` and last `lasts_ms`."""
+    """Return the starts and the ends, in us, of intervals."""
     start_us = np.rint(start_s.to_numpy() * 1e6).astype(np.int64)
     return start_us, start_us + np.rint(lasts_ms.to_numpy() * 1e3).astype(np.int64)

@@ -30,8 +30,7 @@ TABLES = ("requests", "stalls", "connections")
 
 @dataclass(slots=True)
 class Capture:
-    """The tables of one capture by name ("requests", "stalls", which are waits in which no data moved, and
-    "connections"), the capture's number of packets, and warnings."""
+    """The tables of one capture by name, of TABLES, its number of packets, and warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0
@@ -46,8 +45,7 @@ def capture(
     policies: tuple[str, ...] = SPECS,
 ) -> Capture:
     """Read `source`, which messages call `name`, and return its tables, with a forecast for each of the
-    resend `policies` (rules for when TCP retransmits). `watch` is called while `source` is read. Raise
-    TraceError or OSError."""
+    resend `policies`. `watch` is called while it is read. Raise TraceError or OSError."""
     trace = open_trace(source, options=TraceOptions(explain=policies), name=name)
     assert isinstance(trace, CaptureTrace)  # open_trace() refuses anything else here
     parts: dict[str, list[pl.DataFrame]] = {table: [] for table in TABLES}
@@ -109,8 +107,8 @@ def _column(name: str) -> pl.Expr:
 
 
 def _named(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Return `tables` with two columns added to the tables "requests" and "stalls" (waits in which no data
-    moved): the server's address with its port, and the client's address."""
+    """Return `tables` with the server's address and port, and the client's address, in requests and
+    stalls."""
     connections = tables["connections"].with_columns(pl.col("server").cast(pl.Categorical))
     numbers = connections["connection"].to_numpy()
     rows = np.zeros(int(numbers.max(initial=0)) + 1, np.uint32)

@@ -55,9 +55,8 @@ class Sendings:
 
 
 def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
-    """Yield the period, start and length in s, and the number of losses, of each recurring fade (outage) of a
-    path. The fade that chance is least likely to explain comes first. `of` has the times of what was sent on
-    the path."""
+    """Yield the period, start and length in s, and the number of losses, of each recurring fade of a path.
+    The fade that chance is least likely to explain comes first."""
     left = np.ones(len(of.lost_s), dtype=bool)
     for _ in range(FADES):
         best = _surest(of.lost_s[left], of.all_s) if left.sum() >= FEWEST else None
@@ -73,10 +72,9 @@ def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
 
 
 def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, float, float]:
-    """Return the period, start and length, in s, of `fade`, a recurring outage, from its first loss to its
-    end, with all times taken modulo the period. Losses before and after the found fade are added, up to the
-    next transmission that arrived. The end is in the middle between the last loss, which may be that of a
-    retransmission, and this arrival, but at most `MOST_ADDED_S` after the loss."""
+    """Return the period, start and length of `fade` from its first loss to its end. Losses before and after
+    it are added, up to the next transmission that arrived. The end is in the middle between the last loss,
+    which may be that of a retransmission, and this arrival, but at most `MOST_ADDED_S` after the loss."""
     every_s, begins_s, lasts_s = fade
     middle_s = begins_s + lasts_s / 2
     # times relative to the middle of the fade
@@ -95,9 +93,8 @@ def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, flo
 
 
 def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, float]:
-    """Return the period and the start, in s, of recurring fades (outages) with the losses `lost_s`. These are
-    `every_s` and `begins_s`, or a multiple of `every_s` and the start that belongs to it if nearly all losses
-    are in every second, third or fifth fade."""
+    """Return the period and the start of fades with the losses `lost_s`: the given ones, or a multiple of
+    `every_s` and its start if nearly all losses are in every second, third or fifth fade."""
     periods = np.floor((lost_s - begins_s) / every_s).astype(np.int64)
     for times in (2, 3, 5):
         counts = np.bincount(periods % times, minlength=times)
@@ -107,10 +104,9 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
-    """Return the period, start and length, in s, of the recurring fade (outage) in which chance is least
-    likely to give as many losses, or None if chance may explain every one. `sent_s` are the times at which
-    data were sent, and `lost_s` those of losses. Of these, the comparison leaves out any that is less than a
-    second after one that counted, because a single outage may lose several segments."""
+    """Return the period, start and length of the recurring fade in which chance is least likely to give as
+    many losses, or None if chance may explain every one. Losses less than a second after one that counted are
+    left out, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None
@@ -134,11 +130,10 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
 def _surest_of(
     every_s: float, apart_s: Times, lost_s: Times, busy_s: Times, by_chance: float
 ) -> tuple[float, tuple[float, float, float] | None]:
-    """Return a score, and the period (`every_s`), start and length, in s, of the recurring fade (outage) with
-    the highest score, or None. The score is minus the logarithm of an upper bound of the probability that
-    chance gives as many losses. `apart_s` are the times of losses that are at least a second apart, `lost_s`
-    those of all losses, `busy_s` those at which something was sent. `by_chance` is the share of busy time
-    slots that have a loss."""
+    """Return a score, and the period (`every_s`), start and length of the fade with the highest score, or
+    None. The score is minus the logarithm of an upper bound of the probability that chance gives as many
+    losses. `apart_s` are losses at least a second apart, `busy_s` when something was sent, and `by_chance` is
+    the share of busy slots that have a loss."""
     best, found = 0.0, None
     span_s = float(busy_s.max() - busy_s.min())
     counts = _folded(apart_s, every_s)
@@ -163,9 +158,8 @@ def _surest_of(
 
 
 def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
-    """Return the periods, in s, that the losses at the times `lost_s` may have. They are near the highest
-    peaks of the losses' periodogram (Bartlett's, of a point process). Near each peak, the periods are taken
-    at which the most pairs of the losses `apart_s`, which are at least a second apart, coincide. In the
+    """Return the periods, in s, that the losses may have: near the highest peaks of their periodogram
+    (Bartlett's, of a point process), those at which the most pairs of the losses `apart_s` coincide. In the
     periodogram, a fade with many losses has more weight than a single loss."""
     lost_s, apart_s = lost_s[:MOST], apart_s[:MOST_APART]
     step = 1 / (4 * max(lost_s[-1] - lost_s[0], apart_s[-1] - apart_s[0]))
@@ -177,8 +171,8 @@ def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
 
 
 def _near_s(apart_s: Times, frequency: float, step: float) -> Times:
-    """Return the periods, in s, near 1 / `frequency` at which the most pairs of the times `apart_s` are,
-    modulo the period, less than a slot of `SLOT_MS` apart. Periods with the most pairs come first."""
+    """Return the periods near 1 / `frequency` at which the most pairs of `apart_s` are, modulo the period,
+    less than a slot apart, those with the most pairs first."""
     # from one of these periods to the next, the last event moves by half a slot; two steps are a peak's width
     lowest = max(frequency - 2 * step, 1 / LONGEST_S)
     periods_s = 1 / np.arange(lowest, frequency + 2 * step, 2 * frequency * step * SLOT_MS / 1e3)
@@ -207,10 +201,9 @@ def _slots(at_s: Times) -> int:
 
 
 def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
-    """Return cumulative counts along the period `every_s`. Time is divided into slots of `SLOT_MS`, and a
-    slot is occupied if one of the times `at_s` is in it. Element i is the sum over all periods of the number
-    of occupied slots among the first i of the period. The first second of the period is repeated at its end,
-    so that a fade may begin in one period and end in the next."""
+    """Return cumulative counts along the period `every_s`: element i is the sum over all periods of the slots
+    among the period's first i in which one of the times `at_s` is. The first second of the period is repeated
+    at its end, so that a fade may begin in one period and end in the next."""
     length = int(every_s * 1000 / SLOT_MS) + 1
     period, since_s = np.divmod(at_s, every_s)
     slots = np.unique((period * length + since_s * (1000 / SLOT_MS)).astype(np.int64))
@@ -220,8 +213,8 @@ def _folded(at_s: Times, every_s: float) -> npt.NDArray[np.int64]:
 
 def _divergence(share: Times, chance: Times) -> Times:
     """Return the Kullback-Leibler divergence, in nats, of coins that show heads with the probabilities
-    `share` and `chance`. If n coins with the probability `chance` are thrown, the probability that at least
-    the share `share` of them shows heads is at most exp(-n times the divergence) (Chernoff)."""
+    `share` and `chance`. Of n coins with `chance`, at least the share `share` shows heads with a probability
+    of at most exp(-n times the divergence) (Chernoff)."""
     rest = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
         tails = np.where(rest > 0, rest * np.log(rest / (1 - chance)), 0.0)

@@ -15,8 +15,8 @@ from tcplearn.output.rows import TOTAL, Record, head_of, tidy
 
 
 def summaries(found: Explained) -> list[Record]:
-    """Return rows of output with the response times in `found`: one for all requests, one for each
-    destination, one for each capture if there are several, and one for each forecast setting of the timer."""
+    """Return wide rows of the response times in `found`: one for all requests, one for each destination, one
+    for each capture if there are several, and one for each forecast setting."""
     rows = [(summary.destination, summary) for summary in found.destinations]
     seen = [{"destination": name, **measured(summary)} for name, summary in [(TOTAL, found.total), *rows]]
     seen += [{"destination": TOTAL, "source": of.destination, **measured(of)} for of in found.captures]
@@ -68,8 +68,7 @@ def tidied(found: Explained) -> Iterator[Record]:
 
 
 def table(found: Explained, which: str) -> pl.DataFrame:
-    """Return the table `which` ("requests", "stalls" or "connections") with names of sources and causes in
-    place of their numbers."""
+    """Return the table `which` of `found`, with names of sources and causes in place of their numbers."""
     chosen: pl.DataFrame = getattr(found, which)
     names = pl.Series("source", found.sources, pl.String).gather(chosen["source"])
     coded = (pl.Enum, pl.Categorical)

@@ -74,8 +74,8 @@ def run(
 
 
 def _files(sources: Sequence[Path | Interface]) -> tuple[list[Path | Interface], set[Path], list[str]]:
-    """Return three values: `sources`, each once and with folders replaced by the files in them; the files
-    found in folders; and a line for each problem."""
+    """Return `sources`, each once and with folders replaced by the files in them; the files found in folders;
+    and a line for each problem."""
     named: list[Path | Interface] = []
     lenient: set[Path] = set()
     problems: list[str] = []
@@ -109,8 +109,7 @@ def _alone(source: Path | Interface, progress: Progress | None, watch: Watch | N
 
 
 def _together(captures: dict[Path | Interface, Capture]) -> Explained:
-    """Return the tables of all `captures` joined. The column `source` has the number of each row's
-    capture."""
+    """Return the tables of all `captures` joined; the column `source` has the number of a row's capture."""
 
     def table(name: str) -> pl.DataFrame:
         parts = (one.tables.pop(name) for one in captures.values())
@@ -133,8 +132,8 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
 def _continued(found: Explained) -> Iterator[str]:
     """Yield a line if the start of the same connections is in several sources, and one if connections go on
-    from one source to another, as in the files of a rotated capture. A connection goes on if a source does
-    not have its start and another source has the same addresses and ports."""
+    from one source to another, as in the files of a rotated capture: a source does not have their start, and
+    another has the same addresses and ports."""
     if len(found.sources) < 2:
         return
     if found.in_several:
@@ -152,9 +151,8 @@ def _continued(found: Explained) -> Iterator[str]:
 
 
 def _advised_alone(found: Explained, seed: int) -> Iterator[str]:
-    """Yield the servers in `found` for which a setting is advised if the requests to other servers are left
-    out. Only the `_MOST_ALONE` servers are tried whose connections have the most stalls that a timer ended.
-    `seed` is that of the forecasts' random draws."""
+    """Yield the servers for which a setting is advised if the requests to others are left out. Only the
+    `_MOST_ALONE` servers with the most stalls that a timer ended are tried."""
     servers = found.requests["server"].unique()
     timed = found.stalls.filter(pl.col("cause").cast(pl.String).is_in(RESENT))
     if len(servers) < 2 or not timed.height:

@@ -32,16 +32,16 @@ _NO_WAITING = "If the server sends data without being asked (events, pushes), no
 
 
 def of(found: Explained) -> list[str]:
-    """Return the first lines of `tcplearn explain` on the captures `found`: response times, why the slowest
-    requests were slow, and losses."""
+    """Return the first lines of `tcplearn explain`: response times, why the slowest requests were slow, and
+    losses."""
     total = found.total
     begin = [_times(total), *_spent(found)] if total.requests else list(_without_requests(found))
     return [*begin, *_losses(found), *_outside(found), *_fades(found), *_handshakes(found)]
 
 
 def advice(found: Explained) -> list[list[str]]:
-    """Return the lines of the advice in `found` on the RTO of data, and of that on the first RTO of
-    handshakes. Advice that names a setting comes first."""
+    """Return the lines of the advice on the RTO of data, and of that on the first RTO of handshakes. Advice
+    that names a setting comes first."""
     given = [one for one in (found.advice, found.handshake_advice) if one]
     lines = {id(one): one.sentences for one in sorted(given, key=lambda one: one.chosen is None)}
     if found.advice and not found.advice.chosen and any(one.chosen for one in given):
@@ -109,8 +109,8 @@ def _slowest(total: Summary) -> str:
 
 
 def _moved(found: Explained) -> str:
-    """Return a sentence with medians over the slowest requests in `found`: of the bytes of request and
-    answer, of their rate, and of the connection's shortest round trip."""
+    """Return a sentence with medians over the slowest requests: the bytes of request and answer, their rate,
+    and the connection's shortest round trip."""
     slow = slowest_requests(found.requests)
     legs = pl.col("to_client_ms") + pl.col("to_server_ms")
     # only the few connections that are needed, because a join keeps a copy of its right table
@@ -168,8 +168,8 @@ def _unasked(found: Explained) -> Iterator[str]:
 
 
 def _guessed(found: Explained) -> Iterator[str]:
-    """Yield a sentence if, in the connections of most of the slowest requests, only the order of the ports
-    shows which end is the client."""
+    """Yield a sentence if, for most of the slowest requests, only the ports' order shows which end is the
+    client."""
     slow = slowest_requests(found.requests)
     guessed = found.connections.filter(pl.col("options") & ENDS_GUESSED > 0)
     count = slow.join(guessed, on=KEY, how="semi").height
@@ -182,8 +182,7 @@ def _guessed(found: Explained) -> Iterator[str]:
 
 
 def _of_slowest(count: int, total: Summary) -> str:
-    """Return the beginning of a sentence which says that `count` of the slowest requests in `total` were
-    small messages."""
+    """Return the beginning of a sentence: `count` of the slowest requests were small messages."""
     if total.slowest == 1:
         return "It was a small message"
     if count == total.slowest:
@@ -240,8 +239,8 @@ def _outside(found: Explained) -> Iterator[str]:
 
 
 def _fades(found: Explained) -> Iterator[str]:
-    """Yield a sentence for each of the recurring fades (outages) in `found` with the most losses. Fades of a
-    path with the same period in several captures, or in several hours of one capture, share a sentence."""
+    """Yield a sentence for each of the recurring fades with the most losses. Fades of a path with the same
+    period in several captures, or in several hours of one capture, share a sentence."""
     alike: dict[tuple[str, str, str, int], list[Fade]] = {}
     seen: Counter[tuple[str, str, str, int, float]] = Counter()
     for fade in found.fades:

@@ -17,8 +17,8 @@ _BEFORE_MS = 5.0
 
 
 class Point(NamedTuple):
-    """A packet. `byte` is its position in the sender's data: after its `bytes` of data or, for an ACK, the
-    position up to which it acknowledges."""
+    """A packet. `byte` is the position after its `bytes` of data or, for an ACK, up to which it
+    acknowledges."""
 
     ms: float  # since the request began
     byte: int
@@ -36,8 +36,7 @@ class Sequence:
 
 
 def of(found: Explained) -> list[Sequence]:
-    """Return the packets of the slowest requests in `found`, the slowest first, if their files can be read
-    again."""
+    """Return the packets of the slowest requests, the slowest first, if their files can be read again."""
     times = found.requests["response_ms"].to_numpy()
     chosen = [found.requests.row(row, named=True) for row in slowest_first(times)[:WORST].tolist()]
     out = [Sequence(f"{r['response_ms']:,.0f} ms at {r['start_s']:.3f} s, {r['server']}") for r in chosen]

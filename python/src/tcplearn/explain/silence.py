@@ -13,8 +13,8 @@ from tcplearn.explain.model import Explained, held_up
 
 
 def name_silence(found: Explained) -> None:
-    """Set the cause of stalls (waits in which no data moved) in `found` to `path_silent` if several
-    connections of the same two hosts stalled at the same time and received nothing."""
+    """Set the cause of stalls to `path_silent` if several connections of the same two hosts stalled at the
+    same time and received nothing."""
     stalls = found.stalls.with_row_index("row").with_columns(
         (pl.col("start_s") + pl.col("duration_ms") / 1e3).alias("end_s")
     )
@@ -33,8 +33,8 @@ def name_silence(found: Explained) -> None:
 
 
 def _overlapping(silent: pl.DataFrame) -> list[int]:
-    """Return the row numbers of those stalls (waits in which no data moved) in `silent` that overlap in time
-    with a stall of another connection between the same hosts."""
+    """Return the row numbers of the stalls in `silent` that overlap with one of another connection of the
+    same hosts."""
     rows: list[int] = []
     for _, group in silent.sort("start_s").group_by(["source", "client", "server"], maintain_order=True):
         names = ("start_s", "end_s", "connection", "row")
@@ -46,8 +46,7 @@ def _overlapping(silent: pl.DataFrame) -> list[int]:
 def _meets(
     start_s: npt.NDArray[np.float64], end_s: npt.NDArray[np.float64], connection: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.bool_]:
-    """Return whether each stall (a wait in which no data moved), in order of `start_s`, overlaps with another
-    connection's stall."""
+    """Return whether each stall, in order of `start_s`, overlaps with another connection's stall."""
     count = len(start_s)
     # stalls that begin later: the next stall of another connection is the first to begin
     changes = np.flatnonzero(np.diff(connection)) + 1
@@ -69,9 +68,8 @@ def _meets(
 
 
 def _moved(requests: pl.DataFrame, moved: pl.DataFrame) -> pl.DataFrame:
-    """Return `requests`, whose columns say how long each cause held up a request, with the time of the stalls
-    (waits in which no data moved) `moved` taken from their earlier causes and added to the cause
-    `path_silent`."""
+    """Return `requests` with the time of the stalls `moved` taken from their earlier causes and added to the
+    cause `path_silent`."""
     spent = held_up(requests, moved)
     columns = {name: requests[name].to_numpy().copy() for name in requests.columns if name.endswith("_ms")}
     for row, cause, ms in spent.select("request", pl.col("cause").cast(pl.String), "overlap_ms").iter_rows():

@@ -27,8 +27,8 @@ LEAST_REQUESTS = {"p90_response_ms": 10, "p99_response_ms": 100, "p999_response_
 
 
 def causes(summary: Summary) -> Table:
-    """Return the table of each cause's share in the response times of the slowest requests and of all
-    requests in `summary`. The legend explains the causes with most of the slowest requests' time."""
+    """Return the table of each cause's share in the response times of the slowest requests and of all. The
+    legend explains the causes with most of the slowest requests' time."""
     out = Table(
         [
             Column("where the time went", words=True),
@@ -59,22 +59,18 @@ def causes(summary: Summary) -> Table:
 
 
 def _explained(summary: Summary) -> list[str]:
-    """Return the causes in `summary` that the legend explains: those with a tenth of the slowest requests'
-    time or more, and those of handshakes."""
     return [p.cause for p in summary.parts if p.cause in HANDSHAKE or p.slow_share >= sentences.NAMED_SHARE]
 
 
 def destinations(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by server, with the main cause of its slowest requests, from
-    `found`. Without `everything` it has only the first `SHOWN` servers."""
+    """Return the table of response times by server; without `everything`, of the first `SHOWN` servers."""
     first = "Servers with many and slow requests come first (p99 multiplied by requests). "
     return _each("server", found.destinations, everything, first)
 
 
 def files(found: Explained, everything: bool) -> Table:
-    """Return the table of response times by capture from `found`; captures without requests are left out. If
-    there are too many to show all, and `everything` is false, those with many and slow requests come
-    first."""
+    """Return the table of response times by capture; captures without requests are left out. If there are too
+    many to show all, and `everything` is false, those with many and slow requests come first."""
     captures = [one for one in found.captures if one.requests]
     if everything or len(captures) <= SHOWN:
         return _each("capture", captures, everything)
@@ -112,8 +108,7 @@ def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "")
 
 
 def forecasts(forecast: Forecast) -> Table:
-    """Return the table of response or handshake times in `forecast`: measured, then forecast for each setting
-    of the timer."""
+    """Return the table of response or handshake times: measured, then forecast for each setting."""
     of_handshakes = forecast.seen.what == "handshake"
     known, all_ = forecast.stalls, forecast.stalls + forecast.untold
     stalls = f"{known:,} of the {all_:,} stalls" if forecast.untold else counted(known, "stall")
@@ -176,8 +171,8 @@ def _how_learned(forecast: Forecast) -> str:
 
 
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
-    """Return what `tcplearn explain` shows on `console` about the captures `found`: sentences with the
-    answer, then the tables. With `everything`, it has also tables and rows that are usually left out."""
+    """Return what `tcplearn explain` shows on `console`: sentences with the answer, then the tables. With
+    `everything`, it has also tables and rows that are usually left out."""
     from rich.console import Group
     from rich.text import Text
 

@@ -157,7 +157,7 @@ def _pooled(series: Sequence[Measured], label: str) -> Record:
 def _over_linux(
     series: Sequence[Measured], label: str, ends: tuple[float, float] | None, *, known: bool
 ) -> Record:
-    """Return the ratio of the mean RTOs of `label` and of Linux's timer, and the ends of its interval. Without
+    """Return the ratio of the mean RTOs of `label` and of Linux's timer, and its interval. Without
     `known`, Linux's timer was not measured."""
     rto, linux = (suite_timers.mean_rto_ms(series, name) if known else None for name in (label, LINUX))
     low, high = ends or (None, None)

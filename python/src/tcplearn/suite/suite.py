@@ -53,7 +53,7 @@ class Suite:
 
 
 def traces_in(directory: Path) -> tuple[list[Path], list[str]]:
-    """Return the sorted regular files and broken links below `directory` except hidden ones, and a message for
+    """Return the sorted files and broken links below `directory` except hidden ones, and a message for
     each folder that cannot be listed."""
     problems: list[str] = []
 
