@@ -119,16 +119,34 @@ def unjudged(found: Explained, forecast: Forecast) -> str:
         return f"{few} ended with a retransmission that a setting could have sent sooner, too few to judge by"
     if found.total.requests < LEAST_REQUESTS:
         return f"only {counted(found.total.requests, 'request')}, too few to judge a setting by"
-    return _misfit(forecast) if _is_misfit(forecast) else ""
+    return _misfit(forecast)
 
 
 def of_handshakes(forecast: Forecast | None) -> Advice | None:
     """Return the advice on the first RTO of handshakes by `forecast`, or None if no handshake was held up."""
     if forecast is None:
         return None
+    now, learned = forecast.seen, forecast.outlooks[0]
+    more = learned.spurious_permille - now.spurious_permille
+    if why := _no_first_rto(forecast, more):
+        return Advice(None, why=why, handshakes=True)
+    told = _shorter(learned, now)
+    key = "p99_first_answer_ms"  # only connections that were answered have this figure
+    if key in now.figures:
+        before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
+        told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
+    return _chosen(forecast, learned, f"{told}.\n{_cost(more, forecast)}")
+
+
+def _no_first_rto(forecast: Forecast, more: float) -> str:
+    """Return why no first RTO is advised, or "". `more` are the spurious SYNs that it adds."""
     held, now, learned = forecast.stalls + forecast.untold, forecast.seen, forecast.outlooks[0]
     if held > MOST_HELD_UP * forecast.segments and held >= LEAST_REFUSED:
-        return Advice(None, why=_refuses(held, forecast.segments), handshakes=True)
+        return (
+            f"{counted(held, 'handshake')} of {forecast.segments:,} were held up, which is more than a "
+            "working path loses. Either the path was down, or the server drops SYNs because its listen queue "
+            "is full: see `nstat -az TcpExtListenDrops` there"
+        )
     if forecast.stalls < LEAST_STALLS:
         were = f"{counted(held, 'handshake')} {'was' if held == 1 else 'were'} held up"
         after = "after earlier ones from which a shorter wait is learned"
@@ -137,28 +155,18 @@ def of_handshakes(forecast: Forecast | None) -> Advice | None:
         else:
             some = f", {forecast.stalls} of them {after}" if forecast.untold else ""
             few = f"{some}, too few to judge by"
-        return Advice(None, why=were + few, handshakes=True)
-    if _is_misfit(forecast):
-        return Advice(None, why=_misfit(forecast), handshakes=True)
-    if not _is_gain(learned, now, now.spurious_permille):
-        more = learned.spurious_permille - now.spurious_permille
-        took, takes = milliseconds(now.slowest_ms), milliseconds(learned.slowest_ms)
-        why = (
-            f"the slowest 2 % of handshakes would take {takes} ms on average, now {took}, with "
-            f"{permille(more)} more spurious SYNs in 1,000 handshakes"
-        )
-        if took == takes:
-            why = (
-                f"a shorter first RTO would not shorten the slowest 2 % of handshakes ({took} ms on average)"
-            )
-        return Advice(None, why=why, handshakes=True)
-    told = _shorter(learned, now)
-    key = "p99_first_answer_ms"  # only connections that were answered have this figure
-    if key in now.figures:
-        before, after = (milliseconds(one.figures[key].value) for one in (now, learned))
-        told += f". 99 of 100 connections would have their first answer after {after} ms, now {before}"
-    more = learned.spurious_permille - now.spurious_permille
-    return _chosen(forecast, learned, f"{told}.\n{_cost(more, forecast)}")
+        return were + few
+    if why := _misfit(forecast):
+        return why
+    if _is_gain(learned, now, now.spurious_permille):
+        return ""
+    took, takes = milliseconds(now.slowest_ms), milliseconds(learned.slowest_ms)
+    if took == takes:
+        return f"a shorter first RTO would not shorten the slowest 2 % of handshakes ({took} ms on average)"
+    return (
+        f"the slowest 2 % of handshakes would take {takes} ms on average, now {took}, with "
+        f"{permille(more)} more spurious SYNs in 1,000 handshakes"
+    )
 
 
 def _chosen(forecast: Forecast, chosen: Outlook, why: str) -> Advice:
@@ -289,19 +297,10 @@ def _receiver(found: Explained) -> str:
     return "the client" if by["by"][0] == "server" else "the server"
 
 
-def _refuses(held: int, handshakes: int) -> str:
-    return (
-        f"{counted(held, 'handshake')} of {handshakes:,} were held up, which is more than a working path "
-        "loses. Either the path was down, or the server drops SYNs because its listen queue is full: see "
-        "`nstat -az TcpExtListenDrops` there"
-    )
-
-
-def _is_misfit(forecast: Forecast) -> bool:
-    return forecast.fitted >= LEAST_STALLS and abs(forecast.fit - 1) > MISFIT
-
-
 def _misfit(forecast: Forecast) -> str:
+    """Return why no forecast holds for the sender, or "" if the model fits it."""
+    if forecast.fitted < LEAST_STALLS or abs(forecast.fit - 1) <= MISFIT:
+        return ""
     return (
         "the timer that ended the waits is not that of Linux, which in the median would have waited "
         f"{forecast.fit:.2f} times as long. The sender probably does not run Linux, or has settings that are "

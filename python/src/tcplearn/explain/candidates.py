@@ -35,26 +35,6 @@ def _route(ms: int) -> Candidate:
     )
 
 
-def _live(policy: str) -> Candidate:
-    return Candidate(
-        policy,
-        # a floor is at least two ticks, and the kernel adds RTTVAR instead while that is larger
-        f"{policy} + stock:rto_min_us={{2 ticks}}",
-        "sudo $(which tcplearn) live start",
-        "sudo $(which tcplearn) live stop",
-        "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
-        "It shortens the timers of all new connections of the machine, until tcplearn's process ends.",
-    )
-
-
-def _by_module(spec: str) -> Candidate:
-    # with resend_places a connection begins with what the last one learned, as in the forecast
-    settings = f"net.tcplearn.resend={spec} net.tcplearn.resend_places=1"
-    line = f"sudo sysctl {settings} net.ipv4.tcp_congestion_control=tl-cubic"
-    undo = "sudo sysctl net.tcplearn.resend=none net.tcplearn.resend_places=0"
-    return Candidate(spec, spec, line, undo, "the kernel module: tcplearn module install")
-
-
 ALL = (
     Candidate(STOCK, "stock"),
     *map(_route, (5, 20, 50, 100)),
@@ -65,8 +45,24 @@ ALL = (
         "sudo sysctl net.ipv4.tcp_thin_linear_timeouts=0",
         also="It holds for all connections with fewer than four segments in flight, until a reboot.",
     ),
-    _live("priced"),
-    _by_module("priced/spaced"),
+    Candidate(
+        "priced",
+        # a floor is at least two ticks, and the kernel adds RTTVAR instead while that is larger
+        "priced + stock:rto_min_us={2 ticks}",
+        "sudo $(which tcplearn) live start",
+        "sudo $(which tcplearn) live stop",
+        "Linux 6.1 or later with BTF: sudo $(which tcplearn) live check",
+        "It shortens the timers of all new connections of the machine, until tcplearn's process ends.",
+    ),
+    Candidate(
+        "priced/spaced",
+        "priced/spaced",
+        # with resend_places a connection begins with what the last one learned, as in the forecast
+        "sudo sysctl net.tcplearn.resend=priced/spaced net.tcplearn.resend_places=1 "
+        "net.ipv4.tcp_congestion_control=tl-cubic",
+        "sudo sysctl net.tcplearn.resend=none net.tcplearn.resend_places=0",
+        "the kernel module: tcplearn module install",
+    ),
 )
 SPECS = tuple(candidate.spec for candidate in ALL)
 #: The row of the measured times, which is no candidate.

@@ -13,7 +13,7 @@ import polars as pl
 from tcplearn.explain.answers import Fade
 from tcplearn.explain.causes import RESENT
 from tcplearn.explain.model import KEY, address
-from tcplearn.explain.recurring import FEWEST, Sendings, Times
+from tcplearn.explain.recurring import FEWEST, Sendings
 from tcplearn.explain.recurring import fades as recurring
 
 #: How much of a capture is searched at once, in s, and the most paths that are searched.
@@ -65,7 +65,8 @@ def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) ->
     arrived_s = np.concatenate((sent_s.filter(smooth).to_numpy(), repaired_s.to_numpy()))
     arrived_s = np.sort(arrived_s[np.isfinite(arrived_s)])
     lost_s = stalls["start_s"].to_numpy()
-    apart = ~_near(lost_s, arrived_s)
+    # whether nothing arrived within APART_S
+    apart = np.searchsorted(arrived_s, lost_s - APART_S) >= np.searchsorted(arrived_s, lost_s + APART_S)
     return Sendings(
         lost_s[apart],
         stalls["silent_until_s"].to_numpy()[apart],
@@ -76,12 +77,6 @@ def _sendings(requests: pl.DataFrame, stalls: pl.DataFrame, of_answers: bool) ->
     )
 
 
-def _near(at_s: Times, others_s: Times) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return, for each of `at_s`, whether one of the ascending `others_s` is within `APART_S` of it."""
-    first, last = (np.searchsorted(others_s, at_s + by_s) for by_s in (-APART_S, APART_S))
-    return np.asarray(first < last)
-
-
 def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
     """Yield the start, in s, of each hour with enough losses to search for fades, and the hour's part of
     `of`."""
@@ -90,11 +85,8 @@ def _by_hour(of: Sendings) -> Iterator[tuple[float, Sendings]]:
         lost, sent, arrived = (
             (at_s >= from_s) & (at_s < from_s + SEARCHED_S) for at_s in (of.lost_s, of.all_s, of.arrived_s)
         )
-        losses = of.lost_s[lost], of.until_s[lost]
-        yield (
-            from_s,
-            Sendings(*losses, of.all_s[sent], of.arrived_s[arrived], of.connection[lost], of.several),
-        )
+        losses, others = (of.lost_s[lost], of.until_s[lost]), (of.all_s[sent], of.arrived_s[arrived])
+        yield from_s, Sendings(*losses, *others, of.connection[lost], of.several)
 
 
 def left_ms(stalls: pl.DataFrame, fades: list[Fade]) -> pl.Series:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -54,7 +54,7 @@ def run(
         captures = files.several(named, below, problems, progress, watch, where)
     found = _together(captures)
     if host:
-        _choose(found, host)
+        found = _choose(found, host)
     found.warnings[:0] = [*problems, *_continued(found)]
     found.made_by = provenance.made_by(seed=str(seed), **({"host": host} if host else {}))
     found.paths = [one if isinstance(one, Path) and one.is_file() else None for one in captures]
@@ -113,19 +113,14 @@ def _together(captures: dict[Path | Interface, Capture]) -> Explained:
 
     def table(name: str) -> pl.DataFrame:
         parts = (one.tables.pop(name) for one in captures.values())
-        numbered = [
+        return pl.concat(
             part.select(pl.lit(number, pl.UInt32).alias("source"), pl.all())
             for number, part in enumerate(parts)
-        ]
-        return pl.concat(numbered)
+        )
 
     sources = [printable(source) for source in captures]
     packets = sum(one.packets for one in captures.values())
-    warnings = [
-        f"{name}: {line}"
-        for name, one in zip(sources, captures.values(), strict=True)
-        for line in one.warnings
-    ]
+    warnings = [f"{printable(source)}: {line}" for source, one in captures.items() for line in one.warnings]
     requests, stalls, connections = map(table, read.TABLES)
     return Explained(requests, stalls, connections, sources, packets=packets, warnings=warnings)
 
@@ -161,32 +156,29 @@ def _advised_alone(found: Explained, seed: int) -> Iterator[str]:
     for server, stalls in most.iter_rows():
         if stalls < advice.LEAST_STALLS:
             return
-        mine = pl.col("server") == server
-        alone = replace(
-            found,
-            requests=found.requests.filter(mine),
-            stalls=found.stalls.filter(mine),
-            connections=found.connections.filter(mine),
-        )
+        alone = _only(found, pl.col("server") == server)
         if advice.best(alone, forecast.of_each(alone, seed))[1].chosen is not None:
             yield str(server)
 
 
-def _choose(found: Explained, host: str) -> None:
+def _only(found: Explained, mine: pl.Expr) -> Explained:
+    tables: dict[str, Any] = {name: getattr(found, name).filter(mine) for name in read.TABLES}
+    return replace(found, **tables)
+
+
+def _choose(found: Explained, host: str) -> Explained:
     # a whole address, which is followed by a port, before one that only contains the text
     for text in (rf"^\[?{re.escape(host)}\]?(:\d+)?$", re.escape(host)):
         ends = [pl.col(end).cast(pl.String).str.contains(text) for end in SIDES]
         if not found.connections.filter(pl.any_horizontal(ends)).is_empty():
             break
-    mine = pl.any_horizontal(*ends)
-    found.requests = found.requests.filter(mine)
-    found.stalls = found.stalls.filter(mine)
-    found.connections = found.connections.filter(mine)
-    if not found.connections.height:
+    chosen = _only(found, pl.any_horizontal(ends))
+    if not chosen.connections.height:
         raise UserError(
             f"--host {printable(host)}: no connection has this text in an address or port; leave --host "
             "out to see all connections"
         )
+    return chosen
 
 
 def _replace_names(found: Explained, files: Iterable[str]) -> None:
