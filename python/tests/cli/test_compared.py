@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tcplearn.cli.run_replay import Replayed
+from tcplearn.cli.replay import Replayed
 from tcplearn.cli.suite import InSuite
 from tcplearn.replay import replay
 from tcplearn.suite import measure

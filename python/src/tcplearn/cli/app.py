@@ -24,13 +24,12 @@ from tcplearn.cli.groups import Commands, add
 from tcplearn.cli.lab import lab_app
 from tcplearn.cli.live import live_app
 from tcplearn.cli.module import module_app
-from tcplearn.cli.replay import replay
+from tcplearn.cli.replay import replay, watch
 from tcplearn.cli.resend import resend
 from tcplearn.cli.simulate import simulate
 from tcplearn.cli.study import study_app
 from tcplearn.cli.suite import suite
 from tcplearn.cli.train import train_app
-from tcplearn.cli.watch import watch
 from tcplearn.errors import UserError, is_trace_error
 from tcplearn.interrupts import as_on_interrupt
 

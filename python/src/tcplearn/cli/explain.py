@@ -79,7 +79,7 @@ def explain(
         from tcplearn.explain import sequence
         from tcplearn.report import explain as report
 
-        report.write(found, sequence.of(found), out.report, out.pictures)
+        report.page(found, sequence.of(found)).write(out.report, out.pictures)
     _write(found, rows.value, all, out)
 
 

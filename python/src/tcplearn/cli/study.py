@@ -70,7 +70,7 @@ def experts(
             from tcplearn.report import study as reports
 
             progress and progress(1.0, "drawing")
-            reports.write(result, rows, out.report, out.pictures)
+            reports.page(result, rows).write(out.report, out.pictures)
     warn(result.warnings)
     out.write(
         lambda console: study_tables.document(result, rows, console, quiet=out.quiet),

@@ -62,7 +62,7 @@ def suite(
             from tcplearn.report import suite as reports
 
             progress and progress(1.0, "drawing")
-            reports.write(result, rows, out.report, out.pictures)
+            reports.page(result, rows).write(out.report, out.pictures)
     lines = shortened([*_together(result.problems), *result.warnings], "--report lists them")
     in_table = out.format is o.FormatName.table and not out.quiet
     warn([*lines, *([] if in_table else copies.sentence(result.copies))])

@@ -249,7 +249,8 @@ def timer(
     xs = [p["x"] for p in points] or [1]
     x_domain = [min(xs) / 1.25, max(xs) * 1.25]
     y_domain = [data.NEVER / 1.8, max(10, most, *(p["y"] for p in points)) * 2]
-    add_places(points, "name", (x_domain, y_domain), (width, SQUARE_HEIGHT))
+    domains = x_domain, y_domain
+    add_places(points, "name", domains, (width, SQUARE_HEIGHT))
     counts = [v for v in ticks([1, y_domain[1]]) if v == int(v)]
     scale = alt.Scale(type="log", domain=y_domain, nice=False)
     x = alt.X("x:Q", title="mean RTO: time until the timer alone notices a loss, ms")
@@ -271,15 +272,8 @@ def timer(
         alt.Chart(alt.NamedData("frontier"))
         .mark_line(color="#b0b6bd", strokeDash=[3, 3], interpolate="step-after", strokeWidth=1)
         .encode(x=x, y=y),
-        line_to_name(base, x, y, "#8a9099"),
-        base.mark_point(filled=True, size=90, opacity=1, stroke="white", strokeWidth=0.8).encode(
-            x=x, y=y, color=colour(looks), shape=shapes(looks), tooltip=tooltip
-        ),
-        *names(
-            base,
-            "name:N",
-            alt.X("lx:Q").scale(type="log", domain=x_domain, nice=False),
-            alt.Y("ly:Q").scale(type="log", domain=y_domain, nice=False),
+        *named_points(
+            base, (x, y), domains, looks, tooltip, "name:N", "#8a9099", stroke="white", strokeWidth=0.8
         ),
     )
     hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
@@ -310,21 +304,35 @@ def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: 
         point["end"], point["far"] = x.value(label.end), label.far
 
 
-def line_to_name(base: Any, x: alt.X, y: alt.Y, hue: str) -> Any:
-    rule = base.transform_filter("datum.far").mark_rule(color=hue, strokeWidth=0.8)
-    return rule.encode(x=x, y=y, x2="end:Q", y2="ly:Q")
-
-
-def shapes(looks: Mapping[str, Look]) -> alt.Shape:
-    marks = [look.shape for look in looks.values()]
-    return alt.Shape("e:N", legend=None).scale(domain=list(looks), range=marks)
-
-
-def names(base: Any, field: str, x: alt.X, y: alt.Y) -> list[Any]:
-    return [
-        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(x=x, y=y, text=field)
+def named_points(
+    base: Any,
+    axes: tuple[alt.X, alt.Y],
+    domains: Domains,
+    looks: Mapping[str, Look],
+    tooltip: list[alt.Tooltip],
+    name: str,
+    hue: str,
+    **point: Any,
+) -> list[Any]:
+    """Return layers with a point for each estimator of the data of `base`, its name at the place from
+    `add_places`, and a line of the colour `hue` to a name that is far."""
+    x, y = axes
+    far = base.transform_filter("datum.far").mark_rule(color=hue, strokeWidth=0.8)
+    shapes = [look.shape for look in looks.values()]
+    points = base.mark_point(filled=True, size=90, opacity=1, **point).encode(
+        x=x,
+        y=y,
+        color=colour(looks),
+        shape=alt.Shape("e:N", legend=None).scale(domain=list(looks), range=shapes),
+        tooltip=tooltip,
+    )
+    log_x, log_y = (alt.Scale(type="log", domain=domain, nice=False) for domain in domains)
+    lx, ly = alt.X("lx:Q").scale(log_x), alt.Y("ly:Q").scale(log_y)
+    words = [
+        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(x=lx, y=ly, text=name)
         for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"})
     ]
+    return [far.encode(x=x, y=y, x2="end:Q", y2="ly:Q"), points, *words]
 
 
 def tooltips(titles: Mapping[str, str]) -> list[alt.Tooltip]:

@@ -41,15 +41,13 @@ def rounded(value: float, digits: int = 4) -> float | None:
 
 
 def _numbers(values: Floats) -> list[float | None]:
-    """Return `values` with four significant digits, and None for values that are not finite or not above
-    0."""
+    """Return `values` with four significant digits, and None for those not finite or not above 0."""
     out = (rounded(v) for v in values.tolist())
     return [None if v is None or v <= 0 else int(v) if v == int(v) else v for v in out]
 
 
 def points_for(replay: Replay) -> int:
-    """Return the largest number of points for the time series of each flow of `replay` with which the
-    report's page stays small."""
+    """Return the most points for the time series of each flow with which the report's page stays small."""
     columns = sum(3 + len(s.prediction_ms) + len(s.rto_ms) for s in replay.series)
     return max(POINTS_LEAST, min(POINTS_MOST, PAGE_BYTES // max(1, columns * VALUE_BYTES)))
 
@@ -111,12 +109,12 @@ def cdf_columns(distributions: Iterable[Distribution]) -> dict[str, Columns]:
     return out
 
 
-def same_curves(columns: Mapping[str, Columns]) -> dict[str, str]:
-    """Return groups of estimators with the same curve in `columns`, as a dict that maps the name of the first
-    estimator of a group to the names of all estimators in the group, joined by commas."""
+def alike(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return groups of names with equal values, as a dict that maps the first name of a group to all its
+    names, joined by commas."""
     together: dict[str, list[str]] = {}
-    for name, curve in columns.items():
-        first = next((other for other in together if columns[other] == curve), name)
+    for name, value in values.items():
+        first = next((other for other in together if values[other] == value), name)
         together.setdefault(first, []).append(name)
     return {first: ", ".join(names) for first, names in together.items()}
 
@@ -160,8 +158,8 @@ def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
 
 
 def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
-    """Return the points of timers with their names. A timer whose mean RTO is more than `times` times the
-    median of all timers is drawn at that limit. An arrow and the true value are added to its name."""
+    """Return the points of timers with their names. A mean RTO of more than `times` times their median is
+    drawn at that limit, with an arrow and the true value."""
     most = times * statistics.median(p["x"] for p in points) if points else 0.0
     out = []
     for p in points:
@@ -173,8 +171,8 @@ def within(points: list[dict[str, Any]], times: float) -> list[dict[str, Any]]:
 
 
 def frontier(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return those of `points`, each of a timer, for which no other timer has both a shorter mean RTO and
-    fewer spurious timeouts, in order of mean RTO."""
+    """Return those of `points` for which no other has both a shorter mean RTO and fewer spurious timeouts, in
+    order of mean RTO."""
     best: list[Mapping[str, Any]] = []
     for point in sorted(points, key=lambda p: (p["x"], p["y"])):
         if not best or point["y"] < best[-1]["y"]:

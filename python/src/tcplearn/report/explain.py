@@ -4,37 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tcplearn.explain import sentences, tables
+from tcplearn.explain import Explained, sentences, tables
+from tcplearn.explain.sequence import Sequence as PacketSequence
 from tcplearn.report import explain_charts, glossary
 from tcplearn.report.page import Page, Picture
 
-if TYPE_CHECKING:
-    from tcplearn.explain.model import Explained
-    from tcplearn.explain.sequence import Sequence as PacketSequence
-
-
-def write(
-    found: Explained, worst: Sequence[PacketSequence], report: Path | None, pictures: Path | None
-) -> None:
-    """Write the page to `report`, and each picture to the folder `pictures` as PNG and SVG. `worst` are
-    the packets of the slowest requests. Raise UserError."""
-    page(found, worst).write(report, pictures)
-
 
 def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
-    """Return the report on the captures whose explanation is `found`: why requests were slow. `worst` are
-    the packets of the slowest requests; it is empty if the captures cannot be read again."""
+    """Return the report on `found`. `worst` are the packets of the slowest requests; it is empty if the
+    captures cannot be read again."""
     out = Page(f"tcplearn explain: {found.named}", found.made_by.get("version", ""))
-    advised = [line for lines in sentences.advice(found) for line in lines]
-    said = [_as_code(line) for line in advised]
+    advised = [_as_code(line) for lines in sentences.advice(found) for line in lines]
     out.head(
         "Why requests were slow",
         "Seen in captures of the packets. The rules of causes and forecasts are on the page "
         "explain of tcplearn's documentation.",
-        [*sentences.of(found), *said],
+        [*sentences.of(found), *advised],
     )
     if spec := explain_charts.answer(found):
         out.put(Picture("answer", spec, narrow=explain_charts.answer(found, narrow=True)))
@@ -66,10 +52,8 @@ def page(found: Explained, worst: Sequence[PacketSequence] = ()) -> Page:
         )
         out.section("The slowest requests, packet by packet", about, place="packets")
         out.legend(explain_charts.PACKETS)
-        panels = [
-            Picture(f"packets-{n}", explain_charts.sequence(one), shares_legend=True)
-            for n, one in enumerate(worst, 1)
-        ]
+        drawn = map(explain_charts.sequence, worst)
+        panels = [Picture(f"packets-{n}", spec, shares_legend=True) for n, spec in enumerate(drawn, 1)]
         for first in range(0, len(panels), 2):
             out.pair(panels[first : first + 2])
     out.glossary(glossary.of_explain(found), [])

@@ -52,9 +52,8 @@ class FlowPictures:
             yield "time", spec
 
     def _still_errors(self, title: str) -> Spec:
-        """Return the picture of prediction errors, with the title `title`, for a picture file. Estimators
-        with equal curves share one line, which has all their names."""
-        names = data.same_curves(self.cdf)
+        """Return the picture of prediction errors for a picture file, in which equal curves share a line."""
+        names = data.alike(self.cdf)
         curves = {name: self.cdf[first] for first, name in names.items()}
         looks = {name: self.looks[first] for first, name in names.items()}
         chosen = [name for first, name in names.items() if {*name.split(", ")} & {*self.chosen}]

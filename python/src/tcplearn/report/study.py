@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -27,12 +26,6 @@ _ABOUT = {
     "mean_abs_error_ratio": ("error", "Mean error of prediction, times jacobson's", "times jacobson's error"),
     "rto_miss_rate": ("misses", "Samples above the RTO in force when sent, %", "%"),
 }
-
-
-def write(study: Study, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to the file `report` and each heat map to the folder `pictures`; either may be None.
-    Raise UserError if a file cannot be written."""
-    page(study, rows).write(report, pictures)
 
 
 def page(study: Study, rows: Sequence[Record]) -> Page:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tcplearn import estimators
@@ -58,16 +57,9 @@ _TERMS = (
 )
 
 
-def write(suite: Suite, rows: Sequence[Record], report: Path | None, pictures: Path | None) -> None:
-    """Write the page to the file `report` and each picture to the folder `pictures`, unless they are None.
-    Raise UserError."""
-    page(suite, rows).write(report, pictures)
-
-
 def featured(rows: Sequence[Record]) -> str:
-    """Return the estimator in `rows` whose worst series (flows) are shown: the learned one with the smallest
-    ratio of its error to that of a simple estimator or, if none learns, the one with the smallest ratio among
-    all."""
+    """Return the estimator whose worst series are shown: the learned one with the smallest error ratio or, if
+    none learns, the one with the smallest among all."""
     known = [r for r in rows if r["group"] == "series" and r["error_ratio"] is not None]
     known.sort(key=lambda r: r["error_ratio"])
     teachers = [r for r in known if estimators.learned(r["estimator"])]
@@ -121,28 +113,18 @@ _CLAMPED = (
 )
 
 
-def _alike(rows: Sequence[Record], keys: Sequence[str]) -> dict[str, str]:
-    """Return groups of estimators with equal values of `keys`, as a dict that maps the name of the first
-    estimator of a group to the names of all estimators in the group, joined by commas."""
-    together: dict[tuple[Any, ...], list[str]] = {}
-    for r in rows:
-        together.setdefault(tuple(r[k] for k in keys), []).append(r["estimator"])
-    return {names[0]: ", ".join(names) for names in together.values()}
-
-
 def _prediction(suite: Suite, rows: Sequence[Record], look: dict[str, Look]) -> dict[str, Any]:
     ordered = sorted(rows, key=lambda r: (r["error_ratio"] is None, r["error_ratio"] or 0))
-    shown = _alike(ordered, [f"{p}_{k}" for p in ("error", "at_send") for k in ("ratio", "worst")])
+    keys = [f"{p}_{k}" for p in ("error", "at_send") for k in ("ratio", "worst")]
+    shown = data.alike({r["estimator"]: [r[k] for k in keys] for r in ordered})
     panels = []
     for name, prefix in (
         ("prediction just before the sample", "error"),
         ("prediction when its segment was sent", "at_send"),
     ):
         marks, means = [], []
-        for r in ordered:
+        for r in (r for r in ordered if r["estimator"] in shown):
             e = r["estimator"]
-            if e not in shown:
-                continue
             ratios = suite_rows.error_ratios(suite.series, e, at_send=prefix == "at_send")
             marks += suite_charts.strip_rows(shown[e], e, ratios.names, ratios.values.tolist())
             means += suite_charts.mean_row(shown[e], e, r, f"{prefix}_ratio")
@@ -184,10 +166,8 @@ def _point(e: str, wait: float, rate: float, floor: float, **more: Any) -> dict[
 
 
 def _curves(suite: Suite, when: str, floor: float) -> list[dict[str, Any]]:
-    """Return the points of the timers' curves of miss rate (share of samples above the RTO) against excess
-    wait (RTO - sample, at least 0). A curve has a point for each value of the timer's parameter. `when` says
-    with which RTO a sample is compared: "before", just before the sample, or "send", when its segment was
-    sent. A miss rate of 0 is drawn at `floor`."""
+    """Return the points of the timers' curves of miss rate against excess wait: one for each value of the
+    timer's parameter. `when` is one of measure.WHEN. A miss rate of 0 is drawn at `floor`."""
     series = suite.series
     out = []
     for order, (e, value) in enumerate(series[0].curves):
@@ -283,7 +263,7 @@ def _match(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Pag
 def _restarts(suite: Suite, rows: Sequence[Record], look: dict[str, Look], out: Page) -> None:
     points, left = [], []
     keys = [f"restart_{n}_{k}" for n in suite.options.restarts for k in ("ratio", "worst")]
-    shown = _alike(rows, keys)
+    shown = data.alike({r["estimator"]: [r[k] for k in keys] for r in rows})
     by_name = {r["estimator"]: r for r in rows}
     for e, label in shown.items():
         r = by_name[e]

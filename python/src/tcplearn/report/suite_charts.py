@@ -163,11 +163,7 @@ def pareto(
             curve.transform_filter("datum.named")
             .mark_text(align="center", dy=-9, fontSize=9.5)
             .encode(x=x, y=y, color=colour, text="at:N"),
-            charts.line_to_name(base, x, y, "#b0b6bd"),
-            base.mark_point(filled=True, size=90, opacity=1).encode(
-                x=x, y=y, color=colour, shape=charts.shapes(looks), tooltip=tooltip
-            ),
-            *charts.names(base, "e:N", alt.X("lx:Q").scale(x_scale), alt.Y("ly:Q").scale(y_scale)),
+            *charts.named_points(base, (x, y), (x_domain, y_domain), looks, tooltip, "e:N", "#b0b6bd"),
         )
         return chart.properties(width=size[0], height=size[1], title=charts.panel_title(name))
 
