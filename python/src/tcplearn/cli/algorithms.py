@@ -39,8 +39,8 @@ def algorithms_command(
 
 
 def _chosen(words: list[str]) -> tuple[list[str], str]:
-    """Return what the command's arguments `words` select: the kinds of algorithm, such as "estimator", and
-    the name of one algorithm ('' if `words` has none). Raise UserError."""
+    """Return the kinds of algorithm that `words` select, and the name of one algorithm ("": all). Raise
+    UserError."""
     from tcplearn import algorithms
 
     kinds = list(algorithms.kinds())

@@ -2,8 +2,6 @@
 """Implements the command `tcplearn causes`, which names the cause of each fast retransmit, according to each
 loss classifier."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

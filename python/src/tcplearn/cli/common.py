@@ -89,9 +89,8 @@ def _same(one: Path, other: Path) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files to which a subcommand of tcplearn writes its results, and the format of the results. A file
-    whose name ends in .csv, .json or .parquet gets the format of that name, unless another format than the
-    table is chosen."""
+    """The files to which a subcommand writes its results, and their format. The name of the output file gives
+    the format, unless another than the table is chosen."""
 
     format: o.Format = FormatName.table
     output: o.Output = None
@@ -100,8 +99,6 @@ class Outputs:
     quiet: o.Quiet = False
 
     def __post_init__(self) -> None:
-        """Take the format from the ending of the output file's name, unless a format other than the table is
-        chosen."""
         ending = self.output.suffix.lower().removeprefix(".") if self.output else ""
         if self.format is FormatName.table and ending in set(FormatName) - {FormatName.table}:
             object.__setattr__(self, "format", FormatName(ending))
@@ -144,9 +141,9 @@ class Outputs:
         made_by: Mapping[str, str],
         wide: Sequence[Record] | None = None,
     ) -> None:
-        """Write the results in the chosen format. A table is what `render` returns. A Parquet file gets the
-        rows that `tidy` returns. JSON and CSV get the rows `wide` or, if `wide` is None, the rows of `tidy`.
-        `made_by` says how the results were made (version, commit, command)."""
+        """Write the results: a table from `render`, Parquet of the rows from `tidy`, JSON and CSV of the rows
+        `wide` or, if None, those from `tidy`. `made_by` says how they were made (version, commit,
+        command)."""
         from tcplearn.output import rows as kinds
 
         if self.format is FormatName.table:
@@ -162,8 +159,8 @@ class Outputs:
 
     @contextlib.contextmanager
     def rows(self, made_by: Mapping[str, str], columns: Sequence[str]) -> Iterator[Add]:
-        """Yield a function that adds rows to the output, which may have any format but a table. The output
-        file gets its final name only after everything succeeded. `columns` are the columns of a CSV file."""
+        """Yield a function that adds rows to the output, of any format but a table. The file gets its final
+        name only after everything succeeded. `columns` are those of a CSV file."""
         from tcplearn.output import rows as kinds
 
         with _files().Pending(self.output) as pending:
@@ -231,8 +228,8 @@ def print_(render: Callable[[Console], Any], output: Path | None = None) -> None
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, str], None] | None]:
-    """Yield a function that sets a progress bar to a share (0 to 1) and a text. Yield None if `quiet` or if
-    standard error is no terminal."""
+    """Yield a function that sets a progress bar to a share (0 to 1) and a text, or None if nobody would see
+    it."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -97,9 +97,8 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the names of the estimators to compare. If `everything`, they are all estimators, the user's own
-    installed ones and those in `named`. Otherwise they are those in `named`. If `named` is empty, they are
-    the default estimators and the user's own, or () (only the default ones) if the user has none."""
+    """Return the estimators to compare: those in `named` or, if there are none, the default ones and the
+    user's own. If `everything`, they are all of these. () stands for only the default ones."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

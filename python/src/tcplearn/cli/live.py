@@ -2,8 +2,6 @@
 """Implements the command `tcplearn live`, which sets learned floors on this machine's own kernel. A floor is
 the least time that the RTO adds to SRTT (the kernel's rto_min)."""
 
-from __future__ import annotations
-
 import contextlib
 import enum
 import json
@@ -18,8 +16,7 @@ from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import print_lines, say
 from tcplearn.cli.groups import group
-from tcplearn.cli.live_observe import observe
-from tcplearn.cli.live_options import AsJson, Target
+from tcplearn.cli.live_observe import AsJson, Target, observe
 from tcplearn.cli.options import argument, flag, option
 from tcplearn.errors import UserError
 
@@ -63,8 +60,8 @@ FirstRto = Annotated[
 
 
 def _first_rto(model: Path | None) -> str:
-    """Return the settings of the BPF program that sets first RTOs, from the model in the file `model`, as
-    hexadecimal digits; "" if `model` is None. Raise UserError."""
+    """Return the hexadecimal settings of the BPF program that sets first RTOs, "" for no model. Raise
+    UserError."""
     if not model:
         return ""
     from tcplearn.bpf import kernel

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implements the command `tcplearn live observe`, which learns floors of the RTO (the least times that it
-adds to SRTT), and sets none."""
+adds to SRTT) and sets none, and options that it shares with other commands of `tcplearn live`."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tcplearn.cli import options as o
 from tcplearn.cli import refresh
 from tcplearn.cli.common import print_lines, say, warn
-from tcplearn.cli.live_options import AsJson, Target
+from tcplearn.cli.options import flag, option
+from tcplearn.errors import UserError
 
 if TYPE_CHECKING:
     from tcplearn.explain import Explained
@@ -21,6 +25,41 @@ if TYPE_CHECKING:
     from tcplearn.traces import CaptureTrace
 
 _BEGUN = "observing new connections; Ctrl-C ends this and prints the result"
+
+AsJson = Annotated[bool, flag("Write JSON.", "--json")]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The cgroup whose connections a command acts on; by default it is that of the whole machine."""
+
+    cgroup: Annotated[
+        Path | None,
+        option("DIR", "Act on the connections of this cgroup2 folder.", show_default="the whole machine"),
+    ] = None
+    unit: Annotated[str, option("NAME", "Act on the connections of this running systemd unit.")] = ""
+    pid: Annotated[
+        int, option("PID", "Act on the cgroup (container, unit) of this process.", show_default=False)
+    ] = 0
+
+    def folder(self) -> Path:
+        """Return the folder of the cgroup. Raise UserError."""
+        from tcplearn.bpf.kernel import cgroups
+        from tcplearn.live import targets
+
+        if sum((self.cgroup is not None, bool(self.unit), bool(self.pid))) > 1:
+            raise UserError("--cgroup, --unit and --pid: give one of them")
+        if self.unit:
+            return targets.of_unit(self.unit)
+        if self.pid:
+            return targets.of_process(self.pid)
+        return self.cgroup.absolute() if self.cgroup else cgroups()
+
+    def typed(self) -> str:
+        """Return the option that was given, as it is typed, or ""."""
+        if self.cgroup:
+            return f"--cgroup {shlex.quote(str(self.cgroup))}"
+        return f"--unit {shlex.quote(self.unit)}" if self.unit else f"--pid {self.pid}" if self.pid else ""
 
 
 def observe(
@@ -68,7 +107,7 @@ class _Reading:
 
     def __call__(self) -> None:
         """Read the packets. Raise TraceError if the interface cannot be opened, or if reading fails before
-        the first packets have been read; a later failure only becomes a warning."""
+        the first packets; a later failure only becomes a warning."""
         from tcplearn import explain
         from tcplearn.traces import Interface, TraceError
 

@@ -69,8 +69,7 @@ def roff(text: str) -> str:
 
 
 def _names(text: str) -> str:
-    """Return the option `text`, such as "-e, --estimator SPEC", in roff: its names bold, its argument
-    italic."""
+    """Return the option `text`, such as "-e, --estimator SPEC", in roff: names bold, the argument italic."""
 
     def marked(found: re.Match[str]) -> str:
         word = found[0]

@@ -54,19 +54,17 @@ def any_live(sources: Sequence[Path | Interface]) -> bool:
 
 
 def on_terminal(outputs: Outputs) -> bool:
-    """Return whether the options `outputs` say that the table is shown on a terminal while the capture is
-    being read."""
+    """Return whether the table is shown on a terminal while the capture is being read."""
     shown = outputs.format is FormatName.table and outputs.output is None and not outputs.quiet
     return shown and sys.stdout.isatty()
 
 
 class Refresh:
-    """A callback of a capture's reader: it refreshes the table of results, and stops the capture after a
-    given time."""
+    """A capture's callback that refreshes the table of results, and stops the capture after a given time."""
 
     def __init__(self, duration_s: float, render: Render | None, progress: Progress | None) -> None:
-        """Prepare to show the table that `render` returns or, if `render` is None, to report the elapsed time
-        and the number of packets to `progress`. The capture stops after `duration_s` seconds."""
+        """Prepare to show the table from `render` or, if that is None, to report time and packets to
+        `progress`."""
         self._duration_s = duration_s
         self._render = render
         self._progress = progress

@@ -83,9 +83,8 @@ def _run(
     asked: Replayed,
     out: Outputs,
 ) -> None:
-    """Replay the traces `sources` with the options `asked` and write the results to `out`. A live capture or
-    a pipe ends after `duration_s` seconds. `command` is the command line. `unit` (s, ms, us or ns; "" if not
-    given) is the unit of bare numbers in tables of RTT samples."""
+    """Replay the traces `sources` and write the results to `out`. A live capture or a pipe ends after
+    `duration_s`. `unit` is that of bare numbers in tables of RTT samples."""
     from tcplearn.output import rows as kinds
     from tcplearn.replay import replay, tables
     from tcplearn.replay.row import IDENTITY, KEYS, tidied

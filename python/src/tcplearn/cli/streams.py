@@ -36,8 +36,8 @@ def settle() -> None:
 
 
 def _instead_of(descriptor: int) -> io.TextIOWrapper:
-    """Return a substitute for the closed standard stream number `descriptor`: 0 (the substitute is empty
-    input), 1 (it is not writable) or 2 (it discards output)."""
+    """Return a substitute for a closed standard stream: 0 is empty input, 1 not writable, 2 discards
+    output."""
     opened = os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)
     if opened != descriptor and not _is_open(descriptor):
         os.dup2(opened, descriptor)

@@ -14,8 +14,7 @@ from tcplearn.errors import UserError
 
 
 def _numbers(option: str, given: str) -> tuple[float, ...] | None:
-    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. Raise UserError, which names
-    the option `option`."""
+    """Return the numbers in `given`, such as "10,25,50", or None if it is empty. Raise UserError."""
     if not given:
         return None
     with contextlib.suppress(ValueError):

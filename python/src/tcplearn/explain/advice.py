@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Advise a setting of the retransmission timer, with its gain and cost; or say why no setting helps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from ipaddress import ip_address
 

@@ -2,8 +2,6 @@
 """Define data classes for recurring fades (times in which a path loses everything), for forecasts of response
 times, and for the advice on a timer's setting that is drawn from the forecasts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Define the settings of the retransmission timer from which the advice of `tcplearn explain` chooses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 #: The name of the unchanged Linux kernel among the candidates.

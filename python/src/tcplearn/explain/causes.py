@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Define the causes of requests' waits: their keys, and their names in tables, sentences and pictures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tcplearn import _native

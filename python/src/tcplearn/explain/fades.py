@@ -3,8 +3,6 @@
 it comes again after the same number of seconds, as when a terminal changes satellites. How long a fade lasts
 can be seen only if it recurs: the losses of many fades together show which part of the period is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -2,8 +2,6 @@
 """Explain from several captures why requests were slow: each file is a job of its own, and the tables that it
 gives are stored as Parquet."""
 
-from __future__ import annotations
-
 import base64
 import io
 import os

@@ -2,26 +2,20 @@
 """Forecasts what learned minimum RTOs (floors) on this machine would change, from packets that `tcplearn live
 observe` captures. These are the forecasts of `tcplearn explain` for its candidate setting `priced`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tcplearn import debian
 from tcplearn.errors import UserError
 from tcplearn.explain import advice, forecast
-from tcplearn.explain.answers import SIDES
-from tcplearn.explain.model import KEY, address
+from tcplearn.explain.answers import SIDES, Forecast
+from tcplearn.explain.model import KEY, Explained, address
 from tcplearn.output.numbers import counted, milliseconds, permille
-
-if TYPE_CHECKING:
-    from tcplearn.explain import Explained
-    from tcplearn.explain.answers import Forecast
 
 #: The candidate setting of `tcplearn explain` that `tcplearn live` makes.
 LIVE = "priced"
@@ -102,9 +96,9 @@ def _more(one: Forecast) -> float:
     return one.of(LIVE).spurious_permille - one.of(one.in_force).spurious_permille
 
 
-def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
+def of(found: Explained, own: frozenset[str]) -> Outlooks:
     """Return the forecasts of response times with learned floors on the machine with the addresses `own`.
-    Stalls that timers of other machines ended stay as they were. `seed` is that of the random draws."""
+    Stalls that timers of other machines ended stay as they were."""
     stalls = (
         found.stalls.filter(pl.col("by") == side).join(
             found.connections.filter(address(side).is_in(list(own))), on=KEY, how="semi"
@@ -112,7 +106,7 @@ def of(found: Explained, own: frozenset[str], seed: int = 0) -> Outlooks:
         for side in SIDES
     )
     mine = replace(found, stalls=pl.concat(stalls))
-    return Outlooks(found, [one for one in forecast.of_each(mine, seed) if len(one.by) == 1])
+    return Outlooks(found, [one for one in forecast.of_each(mine) if len(one.by) == 1])
 
 
 def addresses() -> frozenset[str]:

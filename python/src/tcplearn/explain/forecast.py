@@ -5,8 +5,6 @@ native code gives two durations, both from the lost transmission on: `same_k`, u
 many retransmissions as the sender did, and `repaired_k`, until its first retransmission after the path works
 again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Forecast how long handshakes take if the first RTO is learned from earlier handshakes of the same hosts."""
 
-from __future__ import annotations
-
 import heapq
 from typing import Any
 

@@ -2,8 +2,6 @@
 """Define data classes for the results of explaining captures, from which tables, rows and the report are
 made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,7 +53,6 @@ class Summary:
     destination: str  # or the capture's name; "" for all requests
     requests: int
     connections: int
-    pipelined: int
     response_ms: dict[str, float]  # percentiles and maximum, by metric
     slowest: int  # the number of slowest requests
     parts: list[Part]  # causes that took time, by their share in the slowest requests
@@ -200,7 +197,6 @@ def summary(destination: str, requests: pl.DataFrame, stalls: pl.DataFrame) -> S
         destination,
         len(times_ms),
         len(np.unique(connections)),
-        int(requests["pipelined"].sum() or 0),
         response,
         len(slow),
         parts,

@@ -2,8 +2,6 @@
 """Search the times of lost and of delivered packets for recurring fades: times in which nothing arrives, and
 which come again after the same number of seconds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 """Return what was found in captures as rows of output: summaries by destination, requests,
 connections and stalls (waits in which no data moved)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Say in sentences where the time of requests went."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

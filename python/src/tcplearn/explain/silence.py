@@ -2,8 +2,6 @@
 """Find silent paths: several connections of two hosts stall at once, while nothing arrives from the other
 host."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl

@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the tables of explained captures for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from tcplearn.errors import printable
 from tcplearn.explain import sentences
 from tcplearn.explain.advice import MOST_SPURIOUS
+from tcplearn.explain.answers import Forecast
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import HANDSHAKE, MEANINGS, WORDS
 from tcplearn.explain.model import Explained, Summary, most_waiting_first
-from tcplearn.output import numbers
+from tcplearn.output import numbers, terminal
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Cell, Column, Table, count, milliseconds, share, text
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from tcplearn.explain.answers import Forecast
 
 #: The most destinations in a table, unless all are requested.
 SHOWN = 12
@@ -173,12 +170,6 @@ def _how_learned(forecast: Forecast) -> str:
 def document(found: Explained, console: Console, *, everything: bool) -> RenderableType:
     """Return what `tcplearn explain` shows on `console`: sentences with the answer, then the tables. With
     `everything`, it has also tables and rows that are usually left out."""
-    from rich.console import Group
-    from rich.text import Text
-
-    from tcplearn.errors import printable
-    from tcplearn.output import terminal
-
     parts: list[RenderableType] = [Text(printable(line)) for line in sentences.of(found)]
     for lines in sentences.advice(found):
         parts += [Text(""), *(Text(line, style="bold" if line.startswith("  ") else "") for line in lines)]

@@ -26,8 +26,8 @@ def cache_folder(room: str = "") -> Path:
 
 
 def full_disk(path: Path) -> FullDiskError:
-    """Return the error for a full disk. Its message names the mount point of the disk. `path` is the file
-    that was written, or its folder."""
+    """Return the error for a full disk, with its mount point. `path` is the file that was written, or its
+    folder."""
     where = path.absolute()
     while not where.exists() or not os.path.ismount(where):
         where = where.parent
@@ -44,8 +44,7 @@ def is_full_disk(error: BaseException | None) -> bool:
 
 @contextlib.contextmanager
 def naming_full_disk(folder: Path) -> Iterator[None]:
-    """Within this context, a full disk raises a FullDiskError that names the written file or, if unknown,
-    `folder`."""
+    """Let a full disk raise a FullDiskError that names the written file or, if unknown, `folder`."""
     try:
         yield
     except OSError as error:
@@ -167,8 +166,7 @@ class Pending:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write `content` to a temporary file and rename it to `path`, so that readers see either the old or the
-    new file."""
+    """Write `content` to `path`, so that readers see either the old or the new file."""
     with Pending(path) as file:
         file.write(content)
         file.commit()

@@ -49,9 +49,8 @@ def two_digits(value: float) -> str:
 
 
 def permille(value: float) -> str:
-    """Return `value`, a number of events in 1,000, as text. It has two significant digits below 10, one
-    decimal from 10 to 99.5, and no decimals above. Differences of numbers below 99.5 can be checked to a
-    tenth."""
+    """Return `value`, a number of events in 1,000, with two significant digits below 10, one decimal up to
+    99.5 and none above, so that differences of numbers below 99.5 can be checked to a tenth."""
     return f"{value:.1f}" if 9.95 <= abs(value) < 99.5 else two_digits(value)
 
 
@@ -65,9 +64,9 @@ def byte_count(value: float) -> str:
     return f"{value:.3g} GB" if value < 999.5 else f"{value:,.0f} GB"
 
 
-def hundredths(share: float, digits: int = 3) -> str:
-    """Return `share` in percent as text with `digits` significant digits, without the % sign."""
-    return f"{share * 100:.{digits}g}"
+def hundredths(share: float) -> str:
+    """Return `share` in percent as text with three significant digits, without the % sign."""
+    return f"{share * 100:.3g}"
 
 
 def percent(share: float) -> str:

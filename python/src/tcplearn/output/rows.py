@@ -51,8 +51,7 @@ _NO_PARAMETERS = frozenset({*STAMP, "command"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The columns of a tidy row (a row with one metric) other than the metric and its value. A column that
-    does not apply is empty."""
+    """The columns of a tidy row other than the metric and its value. One that does not apply is empty."""
 
     host: str  # replay, ns3, lab or explain
     algorithm: str
@@ -74,8 +73,8 @@ def key_of(what: Mapping[str, Any]) -> str:
 
 
 def head_of(host: str, made_by: Mapping[str, str], **fields: Any) -> Head:
-    """Return the columns that all tidy rows of a run of `host` ("replay", "ns3", "lab" or "explain") have in
-    common. Version, commit, seed and parameters are from `made_by`, the other columns from `fields`."""
+    """Return the columns that all tidy rows of a run of `host` have in common. Version, commit, seed and
+    parameters are from `made_by`, the other columns from `fields`."""
     options = {k: v for k, v in made_by.items() if k not in _NO_PARAMETERS}
     determined = {k: v for k, v in made_by.items() if k != "command"}
     made: dict[str, Any] = {k: made_by[k] for k in ("version", "commit") if k in made_by}
@@ -90,8 +89,7 @@ _PLAIN = frozenset({int, str, bool, type(None)})
 
 
 def plain(value: Any) -> Any:
-    """Return `value` with NumPy scalars converted to Python values. Numbers that are not finite become
-    None."""
+    """Return `value` with NumPy scalars as Python values. Numbers that are not finite become None."""
     if type(value) is float:  # the most frequent case first
         return value if math.isfinite(value) else None
     if type(value) in _PLAIN:
@@ -102,8 +100,8 @@ def plain(value: Any) -> Any:
 
 
 def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
-    """Yield a row for each metric in `measured`. The column `text` has the metric's value if it is a text,
-    and the column `value` if it is a number. `head` has the other columns."""
+    """Yield a row for each metric in `measured`, with its value in the column `text` or `value`. `head` has
+    the other columns."""
     common = {name: getattr(head, name, None) for name in TIDY}
     common["parameters"] = json.dumps(dict(head.parameters), sort_keys=True, ensure_ascii=False)
     for metric, given in measured.items():
@@ -118,15 +116,13 @@ def tidy(head: Head, measured: Mapping[str, Any]) -> Iterator[Record]:
 
 
 def stamped(records: Iterable[Record], made_by: Mapping[str, str]) -> list[Record]:
-    """Return the wide rows `records` (a column for each metric) with the columns version, commit and seed
-    added from `made_by`."""
+    """Return the wide rows `records` with the columns version, commit and seed of `made_by`."""
     made = {key: int(made_by[key]) if key == "seed" else made_by[key] for key in STAMP if key in made_by}
     return [{**record, **made} for record in records]
 
 
 class Writer(Protocol):
-    """The interface of writers of result rows. Rows are added in parts, so a large result need not be in
-    memory at once."""
+    """A writer of result rows. They are added in parts, so a large result need not be in memory at once."""
 
     def add(self, records: Iterable[Record]) -> None: ...
 
@@ -138,8 +134,7 @@ _json_of = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonWriter:
-    """Writes rows as a JSON array with one object on each line, so that files are readable and easy to
-    compare."""
+    """Writes a JSON array with one object on each line, so that files are readable and easy to compare."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write, self._before = write, "[\n"
@@ -155,8 +150,8 @@ class JsonWriter:
 
 
 def _cell(value: Any) -> Any:
-    """Return `value` as a cell of a CSV file. Text that begins like a formula of a spreadsheet gets an
-    apostrophe before it."""
+    """Return `value` as a cell of a CSV file; text that begins like a formula gets an apostrophe before
+    it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"'{value}" if isinstance(value, str) and value[1:] and value[0] in _FORMULA else value
@@ -191,8 +186,7 @@ class _Lines:
 
 
 class ParquetWriter:
-    """Writes tidy rows (each with one metric) as Parquet. The file's metadata has all entries of `made_by`,
-    such as the version and the command line that made the rows."""
+    """Writes tidy rows as Parquet. The file's metadata has all entries of `made_by`."""
 
     #: The number of rows held as Python objects. Earlier rows are held packed, as Parquet in memory.
     ROWS = 100_000

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tcplearn.output import numbers
@@ -43,9 +43,8 @@ class Table:
         return replace(self, columns=[self.columns[i] for i in columns], rows=rows)
 
     def labels(self) -> Iterator[str]:
-        """Yield a label in one line for each column: its attribute `label` or, if that is empty, the column's
-        head. If the first of the head's two lines is empty, the first line of the column to the left takes
-        its place."""
+        """Yield a label in one line for each column: its `label` or its head. If the first of the head's two
+        lines is empty, that of the column to the left takes its place."""
         group = ""
         for column in self.columns:
             above, under, below = column.head.partition("\n")
@@ -65,8 +64,8 @@ class Table:
 
 
 def headed(*heads: str, words: Iterable[int] = (0,), spare: Sequence[int] = ()) -> list[Column]:
-    """Return columns with the heads `heads`. `words` are the indices of columns with text. `spare` are the
-    indices of columns that a narrow terminal leaves out, in this order."""
+    """Return columns. `words` are the indices of columns with text, `spare` those that a narrow terminal
+    leaves out, in this order."""
     left, keep = frozenset(words), {column: place for place, column in enumerate(spare)}
     return [Column(head, keep=keep.get(i, ALWAYS), words=i in left) for i, head in enumerate(heads)]
 
@@ -84,17 +83,11 @@ def ratio(value: float | None, low: float | None = None, high: float | None = No
     return Cell(f"{numbers.fine_ratio(value)}{around}", value)
 
 
-def count(value: int | None) -> Cell:
-    return Cell() if value is None else Cell(f"{value:,}", value)
+def _shown_by(shown: Callable[[float], str]) -> Callable[[float | None], Cell]:
+    return lambda value: Cell() if value is None else Cell(shown(value), value)
 
 
-def share(value: float | None) -> Cell:
-    return Cell() if value is None else Cell(f"{value * 100:.0f} %", value)
-
-
-def rate(value: float | None) -> Cell:
-    return Cell() if value is None else Cell(numbers.hundredths(value), value)
-
-
-def milliseconds(value: float | None) -> Cell:
-    return Cell() if value is None else Cell(numbers.milliseconds(value), value)
+count = _shown_by("{:,}".format)
+share = _shown_by(lambda value: f"{value * 100:.0f} %")
+rate = _shown_by(numbers.hundredths)
+milliseconds = _shown_by(numbers.milliseconds)

@@ -62,9 +62,8 @@ def _opened(name: str | Path, parent: int | None = None) -> Iterator[int]:
 
 
 def _remove(name: str, found: int, parent: int) -> None:
-    """Remove the folder `name` from its parent, unless another user owns the folder or can write to it.
-    `found` and `parent` are the file descriptors of the folder and its parent. Raise OSError if a process
-    uses the folder."""
+    """Remove the folder `name`, unless another user owns it or can write to it. `found` and `parent` are the
+    descriptors of it and its parent. Raise OSError if a process uses it."""
     state = os.fstat(found)
     if state.st_uid != os.geteuid() or state.st_mode & _WRITABLE_BY_OTHERS:
         return

@@ -19,8 +19,8 @@ _RULE_UNDER_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", a
 
 
 def grid(table: Table, detailed: Collection[int] = ()) -> Grid:
-    """Return `table` for the terminal, without title and legend. Cells in the columns with the indices
-    `detailed` show their details, such as an interval."""
+    """Return `table` for the terminal, without title and legend. The columns `detailed` show their
+    details."""
     out = Grid(box=_RULE_UNDER_HEAD, show_edge=False, pad_edge=False, padding=(0, 1), header_style="bold")
     widest = [max((len(row[c].more) for row in table.rows), default=0) for c in range(len(table.columns))]
     for i, column in enumerate(table.columns):
@@ -48,8 +48,8 @@ def titled(table: Table, console: Console) -> RenderableType:
 
 
 def alike(tables: Sequence[Table], console: Console) -> RenderableType:
-    """Return `tables`, which all have the same columns, for the terminal. Each has its title above it; the
-    legend of the last table is shown once, at the end."""
+    """Return `tables`, which all have the same columns. Each has its title above it; the legend of the last
+    is shown once, at the end."""
     kept, detailed = fitted(tables, console)
     parts: list[RenderableType] = []
     for table in tables:
@@ -69,9 +69,8 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def fitted(tables: Sequence[Table], console: Console) -> tuple[list[int], list[int]]:
-    """Return two lists of column indices for `tables`, which all have the same columns. The first has the
-    columns that fit the terminal in all tables. The second has the columns that may show details; its indices
-    count the columns of the first list."""
+    """Return two lists of column indices for `tables`, which all have the same columns: those that fit the
+    terminal and, counted among these, those that may show details."""
     columns: Sequence[Column] = tables[0].columns if tables else ()
     endless = console.options.update(max_width=ENDLESS)
     kept = list(range(len(columns)))

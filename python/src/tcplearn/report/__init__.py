@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write the report of a replay as one HTML file that works offline, and its pictures as files."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 """Build a replay's pictures as Vega-Lite specifications. Most of these contain only the names of their data
 sets, and the caller adds the data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -97,8 +95,7 @@ def colour(looks: Mapping[str, Look], legend: alt.Legend | None = None) -> alt.C
 
 
 def _pick(chosen: Sequence[str]) -> alt.Parameter:
-    """Return the Vega-Lite selection by which clicks in the legend show or hide estimators' lines. At first
-    the lines of the estimators in `chosen` are shown."""
+    """Return the selection by which clicks in the legend show or hide lines; at first those in `chosen`."""
     return alt.selection_point(
         name="pick",
         fields=["e"],
@@ -117,9 +114,9 @@ def over_time(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of RTTs, predictions and RTOs over time. It reads the data sets `band` (time t,
-    smallest RTT low, largest RTT high) and `lines` (time t, estimator e, prediction p, RTO r). If `still`,
-    the chart has no controls and shows only the estimators in `chosen`."""
+    """Return the chart of RTTs, predictions and RTOs over time. It reads the data sets `band` and `lines`
+    (data.band_rows, data.line_rows). If `still`, it has no controls and shows only the estimators in
+    `chosen`."""
     zoom = alt.selection_interval(name="zoom", encodings=["x"])
     pick = _pick(chosen)
     seen = {name: look for name, look in looks.items() if name in chosen} if still else looks
@@ -129,9 +126,8 @@ def over_time(
     x = alt.X("t:Q", title="time, s").scale(domain=span if still else zoom, nice=False)
 
     def panel(what: str, field: str, scale: alt.Scale, reach: data.Reach, **properties: Any) -> Any:
-        """Return the panel `what` ("RTT" or "RTO") with the RTT samples and each estimator's line of `field`:
-        p (predictions) or r (RTOs). Values outside the range `reach` (in ms) are drawn at its ends. Only the
-        panel "RTT" has a legend."""
+        """Return a panel with the RTT samples and each estimator's line of `field`: p (predictions) or r
+        (RTOs). Values outside `reach` are drawn at its ends. Only the panel "RTT" has a legend."""
 
         def y(field: str) -> alt.Y:
             return alt.Y(field, title=f"{what}, ms").scale(scale).axis(minExtent=44, format=".6~g")
@@ -183,8 +179,7 @@ def span_of(columns: Mapping[str, Any]) -> list[float]:
 
 
 def rtt_scale(lows: Sequence[float], highs: Sequence[float]) -> alt.Scale:
-    """Return the scale of an axis of RTTs from `lows` to `highs`. It is logarithmic if they differ by more
-    than a factor of `LOG_FROM`."""
+    """Return the scale of an axis of RTTs: logarithmic if they differ by more than a factor of `LOG_FROM`."""
     if lows and max(highs) > LOG_FROM * min(lows):
         return alt.Scale(type="log", nice=False, padding=6)
     return alt.Scale(zero=False)
@@ -203,8 +198,8 @@ def errors(
     still: bool,
     title: str = "",
 ) -> Spec:
-    """Return the chart of the distribution of prediction errors. It reads the data set `cdf` (estimator e,
-    error x, share y of samples with at most this error)."""
+    """Return the chart of the distribution of prediction errors. It reads the data set `cdf`
+    (data.cdf_rows)."""
     pick = _pick(chosen)
     xs = [x for c in columns.values() for x, y in zip(c["x"], c["y"], strict=True) if x and y >= 0.02]
     domain = [min(xs, default=data.ERROR_FLOOR_MS), max([x * 1.1 for x in xs], default=1)]
@@ -242,8 +237,7 @@ def heading(what: str, hint: str, title: str = "") -> alt.Title:
 def timer(
     rows: Sequence[Row], looks: Mapping[str, Look], *, title: str = "", width: int = SQUARE_WIDTH
 ) -> Spec:
-    """Return the chart of the timers in `rows`: spurious timeouts against mean RTO, both of which should be
-    small."""
+    """Return the chart of spurious timeouts against mean RTO, both of which should be small."""
     points = data.within(data.timer_rows(rows), WAIT_SHOWN)
     most = verdict.allowed(rows)
     xs = [p["x"] for p in points] or [1]
@@ -295,8 +289,8 @@ Domains = tuple[list[float], list[float]]
 
 
 def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: tuple[int, int]) -> None:
-    """Add to each of `points` the position (lx, ly) at which the text in its field `name` is drawn. `domains`
-    has the ranges of both axes, which are logarithmic, and `size` has the lengths of both axes in pixels."""
+    """Add to each of `points` the position (lx, ly) of the text in its field `name`. The axes are
+    logarithmic; `size` has their lengths in pixels."""
     x, y = LogAxis(domains[0], size[0]), LogAxis(domains[1], -size[1])
     spots = [(x.pixel(p["x"]), y.pixel(p["y"])) for p in points]
     for point, label in zip(points, labels.place(spots, [p[name] for p in points], *size), strict=True):
@@ -344,8 +338,7 @@ def panel_title(name: str) -> alt.Title:
 
 
 def ticks(domain: Sequence[float]) -> list[float]:
-    """Return the powers of ten within `domain`. If the domain is narrow, values between the powers are
-    added."""
+    """Return the powers of ten within `domain` and, if it is narrow, values between them."""
     low, high = domain
     steps = (1,) if high / low > 3e3 else (1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)
     ticks = (
@@ -357,8 +350,7 @@ def ticks(domain: Sequence[float]) -> list[float]:
 
 
 class LogAxis:
-    """A logarithmic axis of `pixels` pixels. If `pixels` is negative, pixels are counted from the high end of
-    the axis."""
+    """A logarithmic axis. If `pixels` is negative, pixels are counted from the high end."""
 
     def __init__(self, domain: Sequence[float], pixels: float) -> None:
         self.low, self.high = (math.log(v) for v in domain)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Convert time series and distributions to compact columns, which are the data of the pictures in a page."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -152,8 +150,8 @@ def timer_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def reach(lows: Sequence[float], highs: Sequence[float], times: float) -> Reach:
-    """Return the range of an axis, from the smallest of `lows` divided by `times` to the largest of `highs`
-    multiplied by `times`. Without samples, the range is from 0 to 1e12."""
+    """Return the range of an axis, from min(lows) / times to max(highs) * times; 0 to 1e12 without
+    samples."""
     return (min(lows) / times, max(highs) * times) if lows and highs else (0.0, 1e12)
 
 

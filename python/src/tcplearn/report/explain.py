@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the report of `tcplearn explain`: why requests were slow, which setting would help, and pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tcplearn.explain import Explained, sentences, tables

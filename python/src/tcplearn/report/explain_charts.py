@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the pictures of `tcplearn explain`'s report as Vega-Lite specifications that contain their data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from tcplearn.explain.answers import Outlook
 from tcplearn.explain.causes import CAUSES, WORDS
-from tcplearn.explain.model import of_slowest, slowest_first
+from tcplearn.explain.model import Explained, of_slowest, slowest_first
+from tcplearn.explain.sequence import Sequence as PacketSequence
 from tcplearn.report.charts import NARROW_WIDTH, WIDTH, Spec, finished
-
-if TYPE_CHECKING:
-    from tcplearn.explain.answers import Outlook
-    from tcplearn.explain.model import Explained
-    from tcplearn.explain.sequence import Sequence as PacketSequence
 
 #: The most points and bars that a picture shows. If there are more, the longest are shown.
 MOST_STALLS, MOST_BARS = 2000, 40
@@ -42,8 +37,7 @@ def _legend(columns: int) -> Any:
 
 
 def _causes(of: Iterable[str], columns: int) -> Any:
-    """Return the encoding of causes of delay as colours, which are the same in every picture. The legend has
-    only the causes in `of`, in `columns` columns."""
+    """Return the encoding of causes as colours, with a legend of those in `of`."""
     known = set(of)
     shown = [cause for cause in CAUSES if cause in known]
     return alt.Color("cause:N", legend=_legend(columns)).scale(
@@ -52,8 +46,7 @@ def _causes(of: Iterable[str], columns: int) -> Any:
 
 
 def stalls(found: Explained) -> Spec | None:
-    """Return the chart of the starts and durations of the longest stalls (waits in which no data moved) in
-    `found`, or None if there are none."""
+    """Return the chart of the starts and durations of the longest stalls, or None if there are none."""
     longest = found.stalls.sort("duration_ms", descending=True).head(MOST_STALLS)
     longest = longest.filter(pl.col("duration_ms") > 0)
     if not longest.height:
@@ -79,10 +72,9 @@ def stalls(found: Explained) -> Spec | None:
 
 
 def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
-    """Return the picture of why requests in `found` were slow, or None without requests. Its upper part has a
-    bar for each of the slowest requests, divided by cause. Its lower part has the response times, as measured
-    and as forecast. The forecast is for the advised setting or, if none is advised, for the setting that
-    would gain most."""
+    """Return the picture of why requests were slow, or None without requests: the slowest requests by cause,
+    and the response times as measured and as forecast. The forecast is for the advised setting or, if none is
+    advised, for the one that would gain most."""
     if not found.requests.height:
         return None
     width = NARROW_WIDTH if narrow else WIDTH - 160
@@ -98,8 +90,7 @@ def answer(found: Explained, *, narrow: bool = False) -> Spec | None:
 
 
 def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
-    """Return a chart with a bar for each of the slowest requests in `found`: its response time, divided by
-    cause."""
+    """Return a chart with a bar for each of the slowest requests: its response time, divided by cause."""
     times = found.requests["response_ms"].to_numpy()
     slow = slowest_first(times)[: max(len(of_slowest(times)), min(len(times), 10))][:MOST_BARS]
     several = len(found.destinations) > 1 and not narrow
@@ -129,8 +120,7 @@ def _slow_requests(found: Explained, width: int, *, narrow: bool) -> Any:
 
 
 def _before_and_after(seen: Outlook, after: Outlook, name: str, width: int) -> Any:
-    """Return the chart of the share of requests that took longer than each time: as measured (`seen`), and as
-    forecast with another setting (`after`, called `name`)."""
+    """Return the chart of the share of requests that took longer than each time, `seen` and `after`."""
     names = [seen.candidate.name, name]
     rows = []
     for of, one in zip(names, (seen, after), strict=True):

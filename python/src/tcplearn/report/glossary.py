@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the glossary of a report: general terms, the metrics, and the estimators."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tcplearn import estimators, metrics
 from tcplearn.explain.candidates import STOCK
 from tcplearn.explain.causes import MEANINGS, WORDS
+from tcplearn.explain.model import Explained
 from tcplearn.output.numbers import capitalized
-
-if TYPE_CHECKING:
-    from tcplearn.explain.model import Explained
 
 Terms = tuple[tuple[str, str], ...]
 
@@ -82,8 +77,7 @@ def of_estimators(shown: Iterable[str]) -> tuple[Terms, Terms]:
 
 
 def of_explain(found: Explained) -> Terms:
-    """Return the terms of a report on the explained captures `found`, each with its meaning: stalls, their
-    causes and, if the report has a forecast and advice, settings of Linux."""
+    """Return the terms of a report on the explained captures `found`."""
     causes = tuple(
         (WORDS[part.cause].label, f"{capitalized(MEANINGS[part.cause])}.") for part in found.total.parts
     )

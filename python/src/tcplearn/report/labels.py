@@ -29,9 +29,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """A possible position for the name of a point in a scatter plot, in pixels from the plot's top left
-    corner. If `far` is true, a line is drawn from the point to (`end`, `y`), the end of the text that faces
-    the point."""
+    """A possible position of a name, in pixels from the plot's top left corner. If `far`, a line is drawn
+    from the point to (`end`, `y`)."""
 
     x: float  # left end of the text
     y: float  # vertical middle of the text

@@ -3,8 +3,6 @@
 group of connections, and the decisions of the guard, which limits how many connections get learned minimum
 RTOs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Convert text and tables to HTML. All text that comes from a trace is escaped here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -33,13 +31,17 @@ def defined(pairs: Iterable[tuple[str, str]], kind: str) -> str:
     return f'<dl class="{kind}">' + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in pairs) + "</dl>"
 
 
+def folded(summary: str, inside: str) -> str:
+    """Return the HTML `inside`, hidden below `summary` until the reader unfolds it."""
+    return f"<details><summary>{text(summary)}</summary>{inside}</details>"
+
+
 def swatches(colours: Mapping[str, str]) -> str:
     """Return a legend as HTML: each name in `colours` after a spot of its colour."""
-    spots = (
+    return "".join(
         f'<span class="swatch"><i style="background:{colour}"></i>{text(name)}</span>'
         for name, colour in colours.items()
     )
-    return "".join(spots)
 
 
 def tabulated(table: Table, looks: Mapping[str, Look], caption: str = "") -> str:

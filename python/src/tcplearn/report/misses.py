@@ -2,8 +2,6 @@
 """Show misses (RTT samples that exceed the RTO) and timeouts by flow. With one segment in flight every miss
 is a timeout. With many in flight hardly any miss becomes a timeout, because each ACK restarts the timer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -38,8 +36,7 @@ _MARKS = {  # colour, shape, and horizontal offset (a factor) from the flow's ot
 
 
 def judged(replay: Replay) -> list[list[Row]]:
-    """Return the rows of each flow of `replay` with enough samples to be judged, the flow with the most
-    samples first."""
+    """Return the rows of each flow with enough samples to be judged, the one with the most samples first."""
     groups = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     return sorted(groups, key=lambda rows: -rows[0].samples)
 
@@ -87,8 +84,7 @@ def sentence(row: Row) -> str:
 
 
 def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> Table:
-    """Return a table of the misses and timeouts of the timers in `labels` and of `jacobson` in at most `most`
-    of the flows `groups`."""
+    """Return the misses and timeouts of the timers in `labels` and of `jacobson` in at most `most` flows."""
     heads = ("flow", "timer", "samples", "in flight", "just before", "at send", "timeouts", "with TLP")
     out = Table(headed(*heads, words=(0, 1)), title="Misses and timeouts, % of samples")
     for rows in groups[:most]:
@@ -104,9 +100,7 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow, a row of `rows`. Each mark is a share of the flow's samples: the
-    samples above the RTO just before them, those above the RTO when their segments were sent, and the
-    spurious timeouts without and with tail loss probes. A share of 0 is drawn at a lower limit."""
+    """Return four marks for each flow: its `shares` of samples. A share of 0 is drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {
@@ -124,9 +118,8 @@ def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def chart(groups: Sequence[Sequence[Row]], label: str) -> dict[str, Any] | None:
-    """Return the chart of misses (samples above the RTO) and timeouts of the timer `label`, as shares of
-    samples, against segments in flight. Return None without data. A dashed line shows the requested miss
-    rate. Both axes are logarithmic."""
+    """Return the chart of misses and timeouts of the timer `label` against segments in flight, or None
+    without data. A dashed line shows the requested miss rate. Both axes are logarithmic."""
     rows = [r for rows in groups for r in rows if r.estimator == label and r["mean_flight_segments"]]
     marks = points(rows)
     if not marks:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build a report as one HTML file that works offline. Text from a trace is always escaped."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +16,7 @@ from tcplearn.output.files import cache_folder, make_directory, write_atomically
 from tcplearn.output.numbers import counted
 from tcplearn.output.table import Table
 from tcplearn.replay.tables import NOTES_SHOWN
-from tcplearn.report.markup import defined, listed, prose, swatches, tabulated, text
+from tcplearn.report.markup import defined, folded, listed, prose, swatches, tabulated, text
 from tcplearn.report.palette import Look
 
 #: The version of Vega-Lite. vl-convert must contain it, and Altair must use the same version.
@@ -70,26 +68,22 @@ class Page:
         self.body.append(f'<div class="summary">{"".join(f"<p>{prose(s)}</p>" for s in sentences)}</div>')
 
     def facts(self, facts: Mapping[str, str], spoken: Mapping[str, str] | None = None) -> None:
-        """Add to the page the facts `spoken` (text by name), which are visible, and the facts `facts` (also
-        text by name), which are hidden until the reader unfolds them."""
+        """Add `spoken` (text by name), and `facts`, which are hidden until the reader unfolds them."""
         if spoken:
             self.body.append(defined(((text(k), text(v)) for k, v in spoken.items()), "facts"))
         pairs = [(text(k), f"<code>{text(v)}</code>") for k, v in facts.items() if v]
         if pairs:
-            folded = f"<details><summary>How this page was made</summary>{defined(pairs, 'facts')}</details>"
-            self.body.append(folded)
+            self.body.append(folded("How this page was made", defined(pairs, "facts")))
 
     def warnings(self, heading: str, lines: Sequence[str]) -> None:
         if lines:
             self.body.append(f'<div class="warnings"><b>{text(heading)}</b>{listed(lines)}</div>')
 
     def notes(self, lines: Sequence[str], about: str) -> None:
-        """Add the notes `lines` about the subject `about` to the page, hidden until the reader unfolds them
-        if they are many."""
+        """Add the notes `lines` about the subject `about`, hidden until unfolded if they are many."""
         items = listed(lines)
         if len(lines) > NOTES_SHOWN:
-            summary = f"{counted(len(lines), 'note')} {text(about)}"
-            items = f"<details><summary>{summary}</summary>{items}</details>"
+            items = folded(f"{counted(len(lines), 'note')} {about}", items)
         if lines:
             self.body.append(items)
 
@@ -98,8 +92,8 @@ class Page:
         self._links_at = len(self.body)
 
     def end_of_print(self) -> None:
-        """End the printed part of the page. The parts added before fit on one sheet; the parts that follow
-        are not printed."""
+        """End the printed part of the page, which fits on one sheet. The parts that follow are not
+        printed."""
         self._printed = len(self.body)
 
     def section(self, heading: str, about: str = "", *, place: str = "", link: str = "") -> None:
@@ -134,7 +128,7 @@ class Page:
         self.body.append("</div>")
 
     def folded(self, table: Table, looks: Mapping[str, Look], label: str) -> None:
-        self.body.append(f"<details><summary>{text(label)}</summary>{tabulated(table, looks)}</details>")
+        self.body.append(folded(label, tabulated(table, looks)))
 
     def table(self, table: Table, looks: Mapping[str, Look], caption: str = "") -> None:
         if table.title:
@@ -144,14 +138,12 @@ class Page:
             self.paragraph(table.legend, soft=True)
 
     def glossary(self, terms: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> None:
-        """Add the glossary to the page: the `terms` that it uses, and `others`, which are hidden until
-        unfolded."""
+        """Add the `terms` that the page uses, and `others`, which are hidden until unfolded."""
         self.section("Glossary", place="glossary")
-        shown, folded = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
+        shown, more = (defined(((prose(t), prose(m)) for t, m in of), "glossary") for of in (terms, others))
         self.body.append(shown)
         if others:
-            summary = f"{counted(len(others), 'estimator')} more, not on this page"
-            self.body.append(f"<details><summary>{summary}</summary>{folded}</details>")
+            self.body.append(folded(f"{counted(len(others), 'estimator')} more, not on this page", more))
 
     def html(self) -> str:
         """Return the complete page as HTML, including the code that draws its pictures."""
@@ -188,8 +180,8 @@ class Page:
         )
 
     def write(self, report: Path | None, pictures: Path | None) -> None:
-        """Write the page to the file `report` and each picture to the folder `pictures`, unless they are
-        None. Raise UserError."""
+        """Write the page to the file `report` and its pictures to the folder `pictures`, unless None. Raise
+        UserError."""
         if report:
             write_atomically(report, self.html())
         if pictures:

@@ -3,8 +3,6 @@
 lines) and the shape (of points) show the estimator within its family. The hues (Okabe and Ito's, then Tol's
 muted set) can also be told apart by colour-blind people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Gather the pictures of a replay, for its HTML report and for picture files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -68,13 +66,13 @@ class FlowPictures:
 
 def safe(text: str) -> str:
     """Return `text` made fit for a file name: at most 80 letters, digits, dots and hyphens, with no dot at
-    either end."""
+    the ends."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.")[:80].rstrip("-.") or "flow"
 
 
 def gather(replay: Replay) -> list[FlowPictures]:
-    """Return the pictures of all flows of `replay` together (if there are several), and then of each flow
-    with a time series."""
+    """Return the pictures of all flows together (if there are several), and of each flow with a time
+    series."""
     look = looks(row.estimator for row in [*replay.rows, *replay.totals])
     by_flow = flows(replay.rows)
     points = data.points_for(replay)

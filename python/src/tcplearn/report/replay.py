@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the page of a replay: sentences, pictures of each flow, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tcplearn.output.numbers import capitalized, counted
@@ -112,8 +110,6 @@ def _flow(n: int, part: FlowPictures, out: Page) -> None:
 
 
 def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
-    """Add to the page `out` the section on misses (samples above the RTO), if a timer was given a miss
-    rate."""
     judged = misses.judged(replay)
     labels = misses.timers(row for rows in judged for row in rows)
     if not labels:
@@ -127,8 +123,7 @@ def _misses(replay: Replay, look: Mapping[str, Look], out: Page) -> None:
 
 
 def _others(replay: Replay, parts: Sequence[FlowPictures], look: Mapping[str, Look], out: Page) -> None:
-    """Add to the page `out` tables of the flows without pictures, and the number of flows too short to be
-    judged."""
+    """Add tables of the flows without pictures, and the number of flows too short to be judged."""
     pictured = {(p.source, p.name) for p in parts}
     others = {key: rows for key, rows in flows(replay.rows).items() if key not in pictured}
     judged = {key: rows for key, rows in others.items() if any(r.judged for r in rows)}

@@ -2,12 +2,13 @@
 """Draw spurious retransmissions against the 99th percentile of response times, for each resend policy (rule
 for when TCP retransmits)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+
+import altair as alt
+import vl_convert
 
 from tcplearn.output import files
 from tcplearn.replay.resends import FLOORS_MS, NEEDLESS, STOCK, Summary
@@ -27,27 +28,15 @@ MEASURED = {
     "slowest_response_stock_ratio": "slowest 2 %, × stock",
 }
 
-
 #: The 95 % intervals by policy and figure.
 Intervals = Mapping[str, Mapping[str, tuple[float, float]]]
 
 
-def write(
-    summaries: Sequence[Summary],
-    folder: Path,
-    name: str = "resends",
-    panels: Mapping[str, str] = REPLAYED,
-    intervals: Intervals | None = None,
-) -> Path:
-    """Write the chart of `summaries`, one for each resend policy, to `folder`/`name`.svg, with a panel for
-    each metric in `panels`. Return the file's path."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(chart(summaries, panels, intervals), allowed_base_urls=[])
+def write(summaries: Sequence[Summary], folder: Path) -> None:
+    """Write the chart of `summaries` to the file resends.svg in `folder`."""
+    svg = vl_convert.vegalite_to_svg(chart(summaries), allowed_base_urls=[])
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.svg"
-    files.write_atomically(path, svg)
-    return path
+    files.write_atomically(folder / "resends.svg", svg)
 
 
 def chart(
@@ -56,9 +45,7 @@ def chart(
     intervals: Intervals | None = None,
 ) -> Any:
     """Return the Vega-Lite chart of `summaries`, one for each resend policy, with a panel for each metric in
-    `titles`. `intervals` are 95 % intervals, drawn as vertical lines."""
-    import altair as alt
-
+    `titles`. `intervals` are drawn as vertical lines."""
     floors = {**{f"rto_min {ms} ms": ms for ms in FLOORS_MS}, STOCK: 200}
     above = dict(zip((s.policy for s in summaries if s.policy in floors), cycle(_CURVE), strict=False))
     others = [s for s in summaries if s.policy not in floors]
@@ -113,9 +100,9 @@ def _kind(policy: str) -> str:
 
 
 def _offsets(summaries: Sequence[Summary], others: Sequence[Summary], key: str) -> dict[str, int]:
-    """Return, for each resend policy in `others` (without the settings of `rto_min`), how many pixels its
-    label is moved down from its point in the panel of the metric `key`. The label of the lowest point is
-    below this point. All other labels are above their points and above the labels of lower points nearby."""
+    """Return how many pixels the label of each of the policies `others` is moved down from its point. That of
+    the lowest point is below it. All others are above their points and above the labels of lower points
+    nearby."""
     values = [s.figures[key] for s in summaries]
     spurious = [s.figures[NEEDLESS] for s in summaries]
     pixels = _DRAWN / max(max(values) - min(values), 1e-9)

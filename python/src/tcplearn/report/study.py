@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the report of `tcplearn study experts`: heat maps over the parameters of the estimator `experts`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,8 +81,7 @@ def _cells(study: Study, rows: Sequence[Record], field: str) -> list[dict[str, A
 
 
 def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
-    """Return the colour scale of a heat map, and a Vega condition. The condition is true for cells so dark
-    that their number is drawn in white. With `rate`, `values` are miss rates in %, otherwise error ratios."""
+    """Return the colour scale, and a Vega condition for cells so dark that their number is drawn in white."""
     low, high = min(values), max(values)
     if rate:
         scale = alt.Scale(type="linear", scheme="purples", domain=[0, max(high, 0.1)])
@@ -99,8 +96,7 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of the metric `field` over the learning rate and the sharing rate of `experts`,
-    with a panel for each number of experts."""
+    """Return the heat map of the metric `field`, with a panel for each number of experts."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Build the pictures of the report of `tcplearn suite`. A series is a flow with enough samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -36,9 +34,8 @@ def _within(value: float) -> float:
 
 
 def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[float]) -> Rows:
-    """Return the marks of the chart's row `label`, one for each series (flow). `names` has the names of the
-    series, and `values` the ratios to draw, such as of the achieved to the requested miss rate. The marks
-    have the colour of the estimator `look`."""
+    """Return the marks of the chart's row `label`, one for each series: the ratios `values`, in the colour of
+    the estimator `look`."""
     return [
         {"row": label, "e": look, "s": printable(name), "v": data.rounded(v), "x": _within(v)}
         for name, v in zip(names, values, strict=True)
@@ -46,9 +43,8 @@ def strip_rows(label: str, look: str, names: Iterable[str], values: Iterable[flo
 
 
 def mean_row(label: str, look: str, row: Record, key: str) -> Rows:
-    """Return a list with the mark that shows the mean of the metric `key` in an estimator's result `row`,
-    with its interval. The list is empty if the mean is unknown. `label` is the chart's row; `look` gives the
-    colour."""
+    """Return the mark of the mean of the metric `key` in an estimator's result `row`, with its interval; []
+    if it is unknown."""
     mean, low, high = row[key], row[f"{key}_low"], row[f"{key}_high"]
     if mean is None:
         return []
@@ -66,9 +62,9 @@ def strips(
     axis: str,
     band: tuple[float, float] | None = None,
 ) -> Spec:
-    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row, a tick shows the
-    ratio of each series (flow), such as of two errors, and the mean with its interval is below the ticks.
-    `order` lists the rows. `band` is a range of ratios that is shaded."""
+    """Return a chart with a panel for each (name, marks, means) in `panels`. In each row of `order`, a tick
+    shows the ratio of each series, and the mean with its interval is below the ticks. `band` is a range of
+    ratios that is shaded."""
     every = [row for _, marks, means in panels for row in (*marks, *means)]
     seen = [row[key] for row in every for key in ("x", "a", "b") if key in row]
     low = max(RATIO_LOW, min([*seen, band[0] if band else 0.9]) / 1.06)
@@ -127,8 +123,8 @@ def pareto(
     panels: Sequence[tuple[str, Rows, Rows]], looks: Mapping[str, Look], floor: float, subtitle: str
 ) -> Spec:
     """Return the chart of miss rate against excess wait (RTO - sample, at least 0), with a panel for each
-    (name, points, curves) in `panels`. Points have e (estimator), x (excess wait divided by jacobson's) and y
-    (miss rate in %). The points of curves also have `at` (the parameter's value)."""
+    (name, points, curves). Points have e (estimator), x (excess wait divided by jacobson's) and y (miss rate
+    in %); those of curves also `at` (the parameter's value)."""
     everything = [r for _, points, curves in panels for r in (*points, *curves)]
     xs, ys = [r["x"] for r in everything] or [1], [r["y"] for r in everything] or [1]
     x_domain = [min(xs) / 1.3, max(xs) * 1.3]
@@ -174,8 +170,8 @@ def pareto(
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
     """Return the chart of prediction errors after estimators start anew. Each of `points` has e (estimator),
-    n (samples since the start) and x (error divided by the smaller of the errors of `jacobson` and `last`).
-    It also has a and b, the ends of the interval of x."""
+    n (samples since the start), x (error divided by the smaller of jacobson's and last's), and its interval,
+    a and b."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))
@@ -199,8 +195,8 @@ def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
 
 
 def worst(series: Sequence[tuple[str, Series]], looks: Mapping[str, Look], title: str) -> Spec:
-    """Return a chart with a panel for each (name, flow) in `series`: RTT samples, and the predictions made
-    just before them."""
+    """Return a chart with a panel for each (name, flow): RTT samples, and the predictions just before
+    them."""
     parts = []
     for i, (name, one) in enumerate(series):
         columns = data.series_columns(one, WORST_POINTS)

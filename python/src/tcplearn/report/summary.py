@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Say in sentences which estimator predicts the RTT best over all flows, with intervals if known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tcplearn.estimators import learned
@@ -19,9 +17,8 @@ SAME = 0.02
 
 
 def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
-    """Return the rows of `replay` on which the summary is based, and the rows of every flow with enough
-    samples. The summary is based on all flows together or, if they have too few samples, on the largest
-    flow."""
+    """Return the rows on which the summary is based, and the rows of every flow with enough samples. The
+    former are all flows together or, if they have too few samples, the largest flow."""
     judged = [rows for rows in flows(replay.rows).values() if any(r.judged for r in rows)]
     if any(row.judged for row in replay.totals):
         return replay.totals, judged
@@ -29,8 +26,8 @@ def deciding(replay: Replay) -> tuple[list[Row], list[list[Row]]]:
 
 
 def chosen(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the estimators in `rows` that pictures show at first: `linux`, `jacobson`, and the
-    learned estimator with the smallest mean error."""
+    """Return the estimators that pictures show at first: `linux`, `jacobson`, and the learned one with the
+    smallest mean error."""
     names = [row.estimator for row in rows]
     first = [name for name in (LINUX, BASELINE) if name in names]
     best = next((row.estimator for row in by_error(rows) if learned(row.estimator)), None)
@@ -108,8 +105,8 @@ def _learner(row: Row, base: Row) -> str:
 
 
 def _timer_of(best: Row, base: Row) -> list[str]:
-    """Return a list with a sentence that compares the RTOs of the best predictor (row `best`) and of
-    `jacobson` (row `base`). The list is empty if an RTO is unknown."""
+    """Return a sentence that compares the RTOs of the best predictor and of `jacobson`, or [] if one is
+    unknown."""
     values = [r[key] for key in ("rto_miss_rate", "mean_rto_ms") for r in (best, base)]
     known = [v for v in values if v is not None]
     if len(known) < len(values):
@@ -133,8 +130,7 @@ def _timer_of(best: Row, base: Row) -> list[str]:
 
 
 def _at_send(rows: Sequence[Row]) -> list[str]:
-    """Return a list with a sentence that says which estimator in `rows` predicts best at the time when a
-    segment is sent."""
+    """Return a sentence on which estimator predicts best at the time when a segment is sent."""
     known = [(v, row) for row in rows if (v := row["at_send_error_ms"]) is not None]
     if not known:
         return []

@@ -86,8 +86,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with its name, which is the file's path `inside` the suite's directory and then the
-    flow's own name. A number is appended if this name occurs again."""
+    """Yield each flow with its name: the file's path `inside` the suite's directory and the flow's own name.
+    A number is appended if this occurs again."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:
@@ -211,8 +211,8 @@ def to_plain(file: FileResult) -> Json:
 
 
 def from_plain(path: str, plain: Json) -> FileResult:
-    """Return the FileResult of the file `path` from `plain`, which is a result of `to_plain` or contains the
-    reason why the file could not be read."""
+    """Return the FileResult of `path` from a result of `to_plain`, or from the reason why it could not be
+    read."""
     if "problem" in plain:
         return FileResult(path, problem=plain["problem"])
     return FileResult(path, "", plain["warnings"], [_series_of(s) for s in plain["series"]], plain["tiny"])

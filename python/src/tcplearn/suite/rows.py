@@ -31,8 +31,7 @@ KEYS = ("group", "estimator", "arithmetic")
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """A ratio for each series (flow), such as an estimator's error divided by a baseline's error. If a ratio
-    is below 1, the estimator is better than the baseline."""
+    """A ratio for each series, such as an estimator's error divided by a baseline's; below 1 is better."""
 
     names: tuple[str, ...]
     values: Floats
@@ -66,17 +65,16 @@ def interval(values: Floats) -> tuple[float | None, float | None]:
 
 
 def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
-    """Return value / reference for each of `pairs` (name of a series, value, reference). A pair is left out
-    if its value or its reference is None, or if its reference is 0."""
+    """Return value / reference for each of `pairs` (series, value, reference), without those that lack one or
+    have the reference 0."""
     kept = [(name, v / base) for name, v, base in pairs if v is not None and base]
     values = np.array([max(r, 1e-9) for _, r in kept], dtype=np.float64)  # 0 has no logarithm
     return Ratios(tuple(name for name, _ in kept), values)
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return, for each series (flow), the mean absolute error of the estimator `label` divided by the smaller
-    of the errors of `jacobson` (RFC 6298) and `last` (the last RTT). With `at_send`, the errors are those of
-    the predictions in force when the segments were sent."""
+    """Return, for each series, the mean absolute error of `label` divided by the smaller of those of
+    `jacobson` and `last`. With `at_send`, they are of the predictions in force when segments were sent."""
 
     pairs = []
     for s in series:
@@ -218,8 +216,8 @@ def _restarted(suite: Suite, series: Sequence[Measured], label: str) -> Record:
 
 
 def rows(suite: Suite) -> list[Record]:
-    """Return a result row for each estimator over the series (flows) of `suite` with enough samples, then one
-    for each estimator over the shorter series."""
+    """Return a result row for each estimator over the series with enough samples, then over the shorter
+    ones."""
     out: list[Record] = []
     for group, series in (("series", suite.series), ("short", suite.short)):
         if not series:
@@ -248,8 +246,7 @@ def rows(suite: Suite) -> list[Record]:
 
 
 def tidied(suite: Suite, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each result row of `wide`. Its `flow` is "series" if the row is about
-    flows with enough samples, otherwise "short"."""
+    """Yield a row for each metric of each of `wide`. Its `flow` is "series" or, for shorter ones, "short"."""
     for row in wide:
         names = {"source": suite.directory, "flow": row["group"], "algorithm": row["estimator"]}
         head = head_of(metrics.REPLAY, suite.made_by, **names)

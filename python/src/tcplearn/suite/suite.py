@@ -150,8 +150,8 @@ def _check(out: Suite, shown: str) -> None:
 
 
 def series_of(suite: Suite, wanted: Sequence[Measured], labels: Sequence[str]) -> list[Series]:
-    """Read the series (flows) `wanted` again. Return their times, their RTTs and the predictions of the
-    estimators `labels`, for pictures."""
+    """Read the series `wanted` again, and return their times, RTTs and predictions of `labels`, for
+    pictures."""
     options = suite.options
     worker = Worker(options, matching=False)
     specs = [spec for spec in worker.measured if spec.text in labels]

@@ -238,8 +238,7 @@ def _over(suite: Suite) -> str:
 
 
 def inventory(suite: Suite) -> list[str]:
-    """Return sentences that say how many files, series and samples of `suite` were read, and how many were
-    left out."""
+    """Return sentences on how many files, series and samples were read, and how many were left out."""
     good = [f for f in suite.files if not f.problem]
     tiny = sum(f.tiny for f in good)
     samples = sum(s.samples for s in suite.series)
@@ -266,9 +265,8 @@ def document(
     everything: bool = False,
     reported: bool = False,
 ) -> RenderableType:
-    """Return the verdict (which timer suits the traces best) and its table, for printing. `everything` adds
-    all other tables of the suite, `quiet` leaves out all text. If `reported`, the user has asked for a report
-    file, and the last line does not suggest it."""
+    """Return the verdict and its table, for printing. `everything` adds all other tables, `quiet` leaves out
+    all text. If `reported`, the last line does not suggest a report."""
     parts: list[RenderableType] = []
     answer = suite_timers.of(suite)
     if not quiet:

@@ -18,23 +18,20 @@ RESAMPLES, SEED = 2000, 20140047
 
 
 def mean_rto_ms(series: Sequence[Measured], label: str) -> float | None:
-    """Return the mean RTO in ms of the estimator `label` over all samples of all `series`, or None without
-    samples."""
+    """Return the mean RTO in ms of `label` over all samples of all `series`, or None without samples."""
     timers = [s.figures[label].send for s in series]
     timed = sum(t.timed for t in timers)
     return sum(t.rto_us for t in timers) / timed / 1000 if timed else None
 
 
 def fired(series: Sequence[Measured], label: str) -> dict[str, float | None]:
-    """Return the numbers of spurious timeouts and of spurious tail loss probes of the estimator `label` over
-    all `series`."""
+    """Return the numbers of spurious timeouts and tail loss probes of `label` over all `series`."""
     return {key: sum(s.fired[label][key] for s in series) for key in FIRED}
 
 
 def over(series: Sequence[Measured], labels: Sequence[str], base: str) -> dict[str, verdict.Interval]:
-    """Return, for each estimator in `labels`, the 95 % interval of its mean RTO divided by the mean RTO of
-    the estimator `base`. The interval comes from a bootstrap over series. Return {} for fewer than two
-    series."""
+    """Return the 95 % interval, by a bootstrap over series, of the mean RTO of each of `labels` divided by
+    that of `base`. Return {} for fewer than two series."""
     if len(series) < 2:
         return {}
     rto_us: Floats = np.array([[s.figures[label].send.rto_us for label in (base, *labels)] for s in series])
@@ -57,9 +54,8 @@ def _rows(series: Sequence[Measured], suite: Suite, flow: str) -> list[Row]:
 
 
 def of(suite: Suite) -> verdict.Verdict | None:
-    """Return the verdict on which timer suits the series (flows) of `suite` best, or None without series. In
-    a single series, which has no bootstrap interval, timers count as equal if their mean RTOs differ by less
-    than 5 %."""
+    """Return the verdict on which timer suits the series best, or None without series. In a single series,
+    which has no bootstrap interval, timers count as equal if their mean RTOs differ by less than 5 %."""
     series = suite.series
     if not series:
         return None
