@@ -243,17 +243,17 @@ def timer(
     xs = [p["x"] for p in points] or [1]
     x_domain = [min(xs) / 1.25, max(xs) * 1.25]
     y_domain = [data.NEVER / 1.8, max(10, most, *(p["y"] for p in points)) * 2]
-    domains = x_domain, y_domain
-    add_places(points, "name", domains, (width, SQUARE_HEIGHT))
+    add_places(points, "name", (x_domain, y_domain), (width, SQUARE_HEIGHT))
     counts = [v for v in ticks([1, y_domain[1]]) if v == int(v)]
-    scale = alt.Scale(type="log", domain=y_domain, nice=False)
-    x = alt.X("x:Q", title="mean RTO: time until the timer alone notices a loss, ms")
-    x = x.scale(type="log", domain=x_domain, nice=False).axis(format=".6~g", values=ticks(x_domain))
-    y = alt.Y("y:Q", title="spurious timeouts").scale(type="log", domain=y_domain, nice=False)
+    log_x, log_y = (dict[str, Any](type="log", domain=d, nice=False) for d in (x_domain, y_domain))
+    x = alt.X("x:Q", title="mean RTO: time until the timer alone notices a loss, ms").scale(**log_x)
+    x = x.axis(format=".6~g", values=ticks(x_domain))
+    y = alt.Y("y:Q", title="spurious timeouts").scale(**log_y)
     y = y.axis(
         values=[data.NEVER, *counts],
         labelExpr="datum.value < 1 ? 'none' : format(datum.value, ',.6~g')",
     )
+    places = alt.X("lx:Q").scale(**log_x), alt.Y("ly:Q").scale(**log_y)
     tooltip = tooltips(
         {"e:N": "estimator", "fires:Q": "spurious timeouts after a probe", "wait:Q": "mean RTO, ms"}
     )
@@ -262,12 +262,12 @@ def timer(
     chart = alt.layer(
         alt.Chart(alt.NamedData("shades"))
         .mark_rect()
-        .encode(y=alt.Y("low:Q").scale(scale), y2="high:Q", color=shade),
+        .encode(y=alt.Y("low:Q").scale(alt.Scale(**log_y)), y2="high:Q", color=shade),
         alt.Chart(alt.NamedData("frontier"))
         .mark_line(color="#b0b6bd", strokeDash=[3, 3], interpolate="step-after", strokeWidth=1)
         .encode(x=x, y=y),
         *named_points(
-            base, (x, y), domains, looks, tooltip, "name:N", "#8a9099", stroke="white", strokeWidth=0.8
+            base, (x, y), places, looks, tooltip, "name:N", "#8a9099", stroke="white", strokeWidth=0.8
         ),
     )
     hint = "lower left is better; in the orange band a timer has too many spurious timeouts"
@@ -301,16 +301,16 @@ def add_places(points: list[dict[str, Any]], name: str, domains: Domains, size: 
 def named_points(
     base: Any,
     axes: tuple[alt.X, alt.Y],
-    domains: Domains,
+    places: tuple[alt.X, alt.Y],
     looks: Mapping[str, Look],
     tooltip: list[alt.Tooltip],
     name: str,
     hue: str,
     **point: Any,
 ) -> list[Any]:
-    """Return layers with a point for each estimator of the data of `base`, its name at the place from
-    `add_places`, and a line of the colour `hue` to a name that is far."""
-    x, y = axes
+    """Return layers with a point for each estimator in the data of `base`, its name at `places` (from
+    `add_places`), and a line of the colour `hue` to a name that is far."""
+    (x, y), (name_x, name_y) = axes, places
     far = base.transform_filter("datum.far").mark_rule(color=hue, strokeWidth=0.8)
     shapes = [look.shape for look in looks.values()]
     points = base.mark_point(filled=True, size=90, opacity=1, **point).encode(
@@ -320,10 +320,10 @@ def named_points(
         shape=alt.Shape("e:N", legend=None).scale(domain=list(looks), range=shapes),
         tooltip=tooltip,
     )
-    log_x, log_y = (alt.Scale(type="log", domain=domain, nice=False) for domain in domains)
-    lx, ly = alt.X("lx:Q").scale(log_x), alt.Y("ly:Q").scale(log_y)
     words = [
-        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(x=lx, y=ly, text=name)
+        base.mark_text(align="left", baseline="middle", fontSize=11, **style).encode(
+            x=name_x, y=name_y, text=name
+        )
         for style in ({"stroke": "white", "strokeWidth": 3.5, "strokeOpacity": 0.85}, {"color": "#1f2329"})
     ]
     return [far.encode(x=x, y=y, x2="end:Q", y2="ly:Q"), points, *words]

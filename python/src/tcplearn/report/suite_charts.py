@@ -133,6 +133,7 @@ def pareto(
     x_scale, y_scale = (alt.Scale(type="log", domain=domain, nice=False) for domain in (x_domain, y_domain))
     x = alt.X("x:Q", title="excess wait, times jacobson's")
     x = x.scale(x_scale).axis(values=charts.ticks(x_domain), format="~g")
+    places = alt.X("lx:Q").scale(x_scale), alt.Y("ly:Q").scale(y_scale)
     decades = [s * 10.0**k for k in range(-5, 3) for s in (1, 3) if s * 10.0**k < y_domain[1]]
     colour = charts.colour(looks)
     misses = {"miss:Q": "samples above the RTO, %", "x:Q": "excess wait, times jacobson's"}
@@ -159,7 +160,7 @@ def pareto(
             curve.transform_filter("datum.named")
             .mark_text(align="center", dy=-9, fontSize=9.5)
             .encode(x=x, y=y, color=colour, text="at:N"),
-            *charts.named_points(base, (x, y), (x_domain, y_domain), looks, tooltip, "e:N", "#b0b6bd"),
+            *charts.named_points(base, (x, y), places, looks, tooltip, "e:N", "#b0b6bd"),
         )
         return chart.properties(width=size[0], height=size[1], title=charts.panel_title(name))
 
