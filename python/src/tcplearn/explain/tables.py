@@ -61,21 +61,20 @@ def _explained(summary: Summary) -> list[str]:
 
 def destinations(found: Explained, everything: bool) -> Table:
     """Return the table of response times by server; without `everything`, of the first `SHOWN` servers."""
-    first = "Servers with many and slow requests come first (p99 multiplied by requests). "
-    return _each("server", found.destinations, everything, first)
+    return _each("server", found.destinations, everything, by_waiting=True)
 
 
 def files(found: Explained, everything: bool) -> Table:
     """Return the table of response times by capture; captures without requests are left out. If there are too
     many to show all, and `everything` is false, those with many and slow requests come first."""
     captures = [one for one in found.captures if one.requests]
-    if everything or len(captures) <= SHOWN:
-        return _each("capture", captures, everything)
-    first = "Captures with many and slow requests come first (p99 multiplied by requests). "
-    return _each("capture", most_waiting_first(captures), everything, first)
+    by_waiting = not everything and len(captures) > SHOWN
+    captures = most_waiting_first(captures) if by_waiting else captures
+    return _each("capture", captures, everything, by_waiting=by_waiting)
 
 
-def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "") -> Table:
+def _each(what: str, all_: Sequence[Summary], everything: bool, *, by_waiting: bool) -> Table:
+    order = f"{what.capitalize()}s with many and slow requests come first (p99 multiplied by requests). "
     shown = all_ if everything else all_[:SHOWN]
     more = len(all_) - len(shown)
     out = Table(
@@ -89,7 +88,7 @@ def _each(what: str, all_: Sequence[Summary], everything: bool, order: str = "")
             Column("longest,\nms", keep=3),
             Column("slowest 1 %: most time", words=True),
         ],
-        legend=f"{order}The p99 is given from 100 requests on, the p99.9 from 1,000."
+        legend=f"{order if by_waiting else ''}The p99 is given from 100 requests on, the p99.9 from 1,000."
         + (f" And {more:,} more: --all, or --format csv." if more else ""),
     )
     for one in shown:

@@ -290,10 +290,7 @@ def _interval(row: Record, key: str) -> str:
 def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
     long = [r for r in rows if r["group"] == "series"]
     out = []
-    for key, judged in (
-        ("error", "the smallest error of prediction"),
-        ("at_send", "Judged by the prediction in force when each segment was sent, the smallest"),
-    ):
+    for key in ("error", "at_send"):
         known = [r for r in long if r[f"{key}_ratio"] is not None]
         if not known:
             continue
@@ -301,15 +298,15 @@ def sentences(suite: Suite, rows: Sequence[Record]) -> list[str]:
         figure = f"{fine_ratio(best[f'{key}_ratio'])}{_interval(best, f'{key}_ratio')}"
         if key == "error":
             out.append(
-                f"{best['estimator']} has {judged}: {figure} times that of the better of jacobson and last, "
-                "which nobody could choose beforehand. "
+                f"{best['estimator']} has the smallest error of prediction: {figure} times that of the "
+                "better of jacobson and last, which nobody could choose beforehand. "
                 f"It is below 1 on {best['error_wins']:,} of {best['error_series']:,} series; "
                 f"its worst is {fine_ratio(best['error_worst'])}, on {best['error_worst_series']}."
             )
         else:
             out.append(
-                f"{judged} is that of {best['estimator']}: {figure}; "
-                f"its worst is {fine_ratio(best['at_send_worst'])}."
+                "Judged by the prediction in force when each segment was sent, the smallest is that of "
+                f"{best['estimator']}: {figure}; its worst is {fine_ratio(best['at_send_worst'])}."
             )
     for r in long:
         if r["rto_miss_rate_requested"] is not None:
