@@ -5,9 +5,10 @@ eta and the sharing rate alpha."""
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tcplearn import estimators, metrics, provenance
 from tcplearn.errors import UserError, printable
@@ -18,6 +19,7 @@ from tcplearn.replay.copies import Copied
 from tcplearn.replay.results import TOO_SHORT
 from tcplearn.replay.trace_jobs import Where
 from tcplearn.study import measure
+from tcplearn.study.measure import Sums
 
 #: The paper's choice (nunes2014, end of section 4.1): "we use N = 100, eta = 2 and alpha = 0.08".
 PAPER = (100, 2.0, 0.08)
@@ -34,6 +36,7 @@ PRESETS = ("experts", "experts/fitted")
 REFERENCES = ("jacobson", "last")
 #: The columns of a row that identify it and are not metrics.
 KEYS = ("estimator", "n", "eta", "alpha")
+_SETTINGS = ("arithmetic", "sender", "every_ack", "min_samples", "flow")  # the options of all jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,41 +50,6 @@ class Options:
     every_ack: bool = False
     min_samples: int = TOO_SHORT
     flow: str = ""
-
-
-@dataclass(slots=True)
-class Score:
-    """Sums over all flows for one estimator: samples, misses (RTTs above the RTO), and errors, RTOs and
-    excess waits in us. The fields are in the order of `measure.Halves`."""
-
-    first_scored: int = 0
-    first_error_us: float = 0.0
-    scored: int = 0
-    error_us: float = 0.0
-    timed: int = 0
-    misses: int = 0
-    rto_us: float = 0.0
-    excess_us: float = 0.0
-
-    def add(self, halves: Sequence[float]) -> None:
-        """Add `halves`, the sums over one flow, to these sums."""
-        for field_, value in zip(fields(self), halves, strict=True):
-            setattr(self, field_.name, getattr(self, field_.name) + value)
-
-    @property
-    def error(self) -> float:
-        return self.error_us / max(1, self.scored)
-
-    def half(self, which: int) -> float:
-        """Return the mean prediction error in us over the first (`which` = 0) or the second (1) halves of the
-        flows."""
-        if which == 0:
-            return self.first_error_us / max(1, self.first_scored)
-        return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
-
-    @property
-    def miss_rate(self) -> float:
-        return self.misses / max(1, self.timed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,37 +73,37 @@ class Study:
     options: Options
     files: list[str]
     cells: list[Cell]
-    scores: list[Score]  # in the order of `cells`
-    references: dict[str, Score]
-    flows: int = 0
-    samples: int = 0
-    skipped: int = 0  # flows left out because they have too few samples
-    warnings: list[str] = field(default_factory=list)
-    made_by: dict[str, str] = field(default_factory=dict)
+    scores: list[Sums]  # in the order of `cells`
+    references: dict[str, Sums]
+    flows: int
+    samples: int
+    skipped: int  # flows left out because they have too few samples
+    warnings: list[str]
+    made_by: dict[str, str]
 
-    def ratio(self, score: Score) -> float | None:
+    def ratio(self, score: Sums) -> float | None:
         base = self.references["jacobson"].error
         return score.error / base if base else None
 
-    def half_ratio(self, score: Score, which: int) -> float | None:
+    def half_ratio(self, score: Sums, which: int) -> float | None:
         base = self.references["jacobson"].half(which)
         return score.half(which) / base if base else None
 
+    def _least(self, error: Callable[[Sums], float]) -> int:
+        return min(range(len(self.cells)), key=lambda i: error(self.scores[i]))
+
     @property
     def best(self) -> int:
-        """Return the index of the parameters (N, eta, alpha) of `experts` with the least error over all
-        flows."""
-        return min(range(len(self.cells)), key=lambda i: self.scores[i].error)
+        """Return the index in `cells` of the parameters with the least error over all flows."""
+        return self._least(lambda score: score.error)
 
     @property
     def best_of_first_half(self) -> int:
-        """Return the index of the parameters (N, eta, alpha) of `experts` with the least error on the flows'
-        first halves."""
-        return min(range(len(self.cells)), key=lambda i: self.scores[i].half(0))
+        return self._least(lambda score: score.half(0))
 
     @property
     def best_of_second_half(self) -> int:
-        return min(range(len(self.cells)), key=lambda i: self.scores[i].half(1))
+        return self._least(lambda score: score.half(1))
 
     @property
     def at_edge(self) -> list[str]:
@@ -148,8 +116,7 @@ class Study:
 
     @property
     def paper(self) -> int | None:
-        """Return the index of the parameters (N, eta, alpha) of `experts` that the paper nunes2014 chose, or
-        None if they were not tried."""
+        """Return the index in `cells` of the paper's choice, or None if it was not tried."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i
@@ -186,65 +153,42 @@ def run(
     Raise UserError or TraceError."""
     options = options or Options()
     cells = cells_of(options)
-    out = Study(
-        options, [str(p) for p in paths], cells, [Score() for _ in cells], {r: Score() for r in REFERENCES}
-    )
-    scores = [*out.scores, *out.references.values()]
     specs = [*(c.spec.text for c in cells), *REFERENCES]
-    settings = {
-        "arithmetic": options.arithmetic,
-        "sender": options.sender,
-        "every_ack": options.every_ack,
-        "min_samples": options.min_samples,
-        "flow": options.flow,
-    }
+    settings = {key: getattr(options, key) for key in _SETTINGS}
+    shown = [str(path) for path in paths]
     with contextlib.ExitStack() as stack:
-        files = [measure.seen(path, stack) for path in paths]
-        work = [measure.jobs(file, settings, specs) for file in files]
+        work = [measure.jobs(measure.seen(path, stack), settings, specs) for path in paths]
         done = measure.run({job.key: job for jobs in work for job in jobs}, progress, where or Where())
-    seen, left_out = copies.Seen(), list[Copied]()
-    for number, (path, jobs) in enumerate(zip(paths, work, strict=True)):
+    scores, samples, skipped = [Sums() for _ in specs], list[int](), 0
+    seen, left_out, warnings = copies.Seen(), list[Copied](), list[str]()
+    for number, (path, jobs) in enumerate(zip(shown, work, strict=True)):
         parts = [done[job.key] for job in jobs]
-        names = [f"{path} {name}" for name in parts[0]["names"]]
-        firsts = [
-            seen.first(key, number, name) for key, name in zip(parts[0]["copies_keys"], names, strict=True)
-        ]
-        left_out += copies.of_file(out.files[number], names, firsts, out.files)
+        of_file = parts[0]
+        names = [f"{path} {name}" for name in of_file["names"]]
+        keys = of_file["copies_keys"]
+        firsts = [seen.first(key, number, name) for key, name in zip(keys, names, strict=True)]
+        left_out += copies.of_file(path, names, firsts, shown)
         fresh = [i for i, first in enumerate(firsts) if first is None]
-        out.skipped += parts[0]["skipped"]
-        out.flows += len(fresh)
-        out.samples += sum(parts[0]["samples"][i] for i in fresh)
-        out.warnings += [f"{path}: {line}" for line in parts[0]["warnings"]]
-        found = [score for part in parts for score in part["scores"]]
-        for score, flows in zip(scores, found, strict=True):
+        skipped += of_file["skipped"]
+        samples += [of_file["samples"][i] for i in fresh]
+        warnings += [f"{path}: {line}" for line in of_file["warnings"]]
+        found = (score for part in parts for score in part["scores"])
+        for k, flows in enumerate(found):
             for i in fresh:
-                score.add(flows[i])
-    out.warnings += copies.sentence(left_out, COPIES_NAMED)
-    _check(out)
-    out.made_by = provenance.made_by(
+                scores[k] = scores[k].plus(flows[i])
+    warnings += copies.sentence(left_out, COPIES_NAMED)
+    if not samples:
+        where_named = f" with '{options.flow}' in its name" if options.flow else ""
+        few = f"no flow{where_named} of {options.min_samples} samples or more"
+        raise UserError(f"{printable(', '.join(shown))}: {few}")
+    made_by = provenance.made_by(
         preset=options.preset,
-        n=_listed(options.n),
-        eta=_listed(options.eta),
-        alpha=_listed(options.alpha),
-        arithmetic=options.arithmetic,
-        sender=options.sender,
-        every_ack=str(options.every_ack).lower(),
-        min_samples=str(options.min_samples),
-        flow=options.flow,
+        **{key: ",".join(f"{v:g}" for v in getattr(options, key)) for key in KEYS[1:]},
+        **settings | {"every_ack": str(options.every_ack).lower(), "min_samples": str(options.min_samples)},
     )
-    return out
-
-
-def _listed(values: Sequence[float]) -> str:
-    return ",".join(f"{v:g}" for v in values)
-
-
-def _check(out: Study) -> None:
-    if out.flows:
-        return
-    files = printable(", ".join(out.files))
-    where = f" with '{out.options.flow}' in its name" if out.options.flow else ""
-    raise UserError(f"{files}: no flow{where} of {out.options.min_samples} samples or more")
+    tried, references = scores[: len(cells)], dict(zip(REFERENCES, scores[len(cells) :], strict=True))
+    counts = (len(samples), sum(samples), skipped)
+    return Study(options, shown, cells, tried, references, *counts, warnings, made_by)
 
 
 def marks(study: Study) -> dict[int, list[str]]:
@@ -257,8 +201,9 @@ def marks(study: Study) -> dict[int, list[str]]:
     return out
 
 
-def _measured(study: Study, score: Score) -> Record:
+def _row(study: Study, score: Sums, key: Sequence[Any], note: str = "") -> Record:
     return {
+        **dict(zip(KEYS, key, strict=True)),
         "flows": study.flows,
         "samples": study.samples,
         "mean_abs_error_ms": score.error / 1000,
@@ -270,6 +215,7 @@ def _measured(study: Study, score: Score) -> Record:
         "second_half_error_ms": score.half(1) / 1000,
         "first_half_error_ratio": study.half_ratio(score, 0),
         "second_half_error_ratio": study.half_ratio(score, 1),
+        "note": note,
     }
 
 
@@ -277,14 +223,12 @@ def rows(study: Study) -> list[Record]:
     """Return a result row of `study` for each triple of parameters (N, eta, alpha) of `experts`, then one for
     each reference estimator, where N, eta and alpha are None."""
     said = marks(study)
-    out: list[Record] = []
-    for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True)):
-        key = {"estimator": study.options.preset, "n": cell.n, "eta": cell.eta, "alpha": cell.alpha}
-        out.append({**key, **_measured(study, score), "note": ", ".join(said.get(i, []))})
-    for name, score in study.references.items():
-        key = {"estimator": name, "n": None, "eta": None, "alpha": None}
-        out.append({**key, **_measured(study, score), "note": ""})
-    return out
+    preset = study.options.preset
+    tried = [
+        _row(study, score, (preset, *cell.triple), ", ".join(said.get(i, [])))
+        for i, (cell, score) in enumerate(zip(study.cells, study.scores, strict=True))
+    ]
+    return tried + [_row(study, score, (name, None, None, None)) for name, score in study.references.items()]
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
@@ -294,12 +238,6 @@ def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:
         cell = {key: row[key] for key in KEYS[1:] if row[key] is not None}
-        head = head_of(
-            metrics.REPLAY,
-            made,
-            source=source,
-            flow="total",
-            algorithm=row["estimator"],
-            parameters=cell,
-        )
+        own = {"algorithm": row["estimator"], "parameters": cell}
+        head = head_of(metrics.REPLAY, made, source=source, flow="total", **own)
         yield from tidy(head, {key: value for key, value in row.items() if key not in KEYS})

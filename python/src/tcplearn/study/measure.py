@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from tcplearn import estimators
 from tcplearn.errors import printable
@@ -22,10 +23,39 @@ from tcplearn.traces import TraceError, TraceOptions, piped
 #: Number of triples (N, eta, alpha) in a job: few enough for the processor's cache and to spread jobs evenly.
 PART = 15
 
-#: An estimator's sums over a flow: scored samples and error (us) of the first half, then of the whole flow;
-#: timed samples, misses, RTO (us), and excess wait (us; RTO minus RTT where positive).
-Halves = tuple[int, float, int, float, int, int, float, float]
-_HALVES = (int, float, int, float, int, int, float, float)
+_SUMS = (int, float, int, float, int, int, float, float)  # the form of Sums in a stored result
+
+
+class Sums(NamedTuple):
+    """An estimator's sums over flows: scored samples and errors of the first halves, then of the whole flows;
+    timed samples, misses (RTTs above the RTO), RTOs and excess waits (RTO minus RTT where positive)."""
+
+    first_scored: int = 0
+    first_error_us: float = 0.0
+    scored: int = 0
+    error_us: float = 0.0
+    timed: int = 0
+    misses: int = 0
+    rto_us: float = 0.0
+    excess_us: float = 0.0
+
+    def plus(self, other: Sequence[float]) -> "Sums":
+        return Sums._make(a + b for a, b in zip(self, other, strict=True))
+
+    @property
+    def error(self) -> float:
+        return self.error_us / max(1, self.scored)
+
+    def half(self, which: int) -> float:
+        """Return the mean prediction error in us over the first (`which` = 0) or the second (1) halves of the
+        flows."""
+        if which == 0:
+            return self.first_error_us / max(1, self.first_scored)
+        return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
+
+    @property
+    def miss_rate(self) -> float:
+        return self.misses / max(1, self.timed)
 
 
 def seen(path: Path, stack: contextlib.ExitStack) -> Seen:
@@ -57,7 +87,7 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 def _check(plain: Json, count: int) -> None:
     """Raise ValueError if `plain` does not have the form of a job's result for `count` estimators."""
     flows = {"samples": [int], "names": [str], "copies_keys": [str]}
-    shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_HALVES]]})
+    shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_SUMS]]})
     of_each = [*(plain[key] for key in flows), *plain["scores"]]
     if len({len(one) for one in of_each}) != 1 or len(plain["scores"]) != count:
         raise ValueError("scores are not of each estimator and flow")
@@ -97,8 +127,8 @@ def part(document: Json) -> Json:
     return trace_jobs.outcome(document, measured)
 
 
-def _plain(first: Figures, whole: Figures) -> Halves:
-    return first.scored, first.error_us, whole.scored, whole.error_us, *astuple(whole.send)
+def _plain(first: Figures, whole: Figures) -> Sums:
+    return Sums(first.scored, first.error_us, whole.scored, whole.error_us, *astuple(whole.send))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Describes the results of `study experts` (parameters of an estimator) in sentences and as a table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -11,7 +12,7 @@ from tcplearn.output import numbers, terminal
 from tcplearn.output import table as tables
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
-from tcplearn.output.table import Table, headed
+from tcplearn.output.table import Cell, Table, headed
 from tcplearn.study.experts import PAPER, Study
 
 #: Number of triples (N, eta, alpha) in the table, the best first; --format csv has all triples.
@@ -69,46 +70,34 @@ def notes(study: Study) -> list[str]:
     return out
 
 
+def _parameter(value: float | None) -> Cell:
+    return Cell("" if value is None else f"{value:g}", value)
+
+
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], Cell]], ...] = (
+    ("estimator", "estimator", tables.text),
+    ("N", "n", _parameter),
+    ("η", "eta", _parameter),
+    ("α", "alpha", _parameter),
+    ("error\nms", "mean_abs_error_ms", tables.milliseconds),
+    ("×", "mean_abs_error_ratio", tables.ratio),
+    ("first half\n×", "first_half_error_ratio", tables.ratio),
+    ("second half\n×", "second_half_error_ratio", tables.ratio),
+    ("RTO\nmiss %", "rto_miss_rate", tables.rate),
+    ("mean RTO\nms", "mean_rto_ms", tables.milliseconds),
+    ("", "note", tables.text),
+)
+
+
 def table(rows: Sequence[Record]) -> Table:
     triples = sorted((r for r in rows if r["n"] is not None), key=lambda r: r["mean_abs_error_ms"])
     shown = [r for i, r in enumerate(triples) if i < SHOWN or r["note"]]
-    out = Table(
-        headed(
-            "estimator",
-            "N",
-            "η",
-            "α",
-            "error\nms",
-            "×",
-            "first half\n×",
-            "second half\n×",
-            "RTO\nmiss %",
-            "mean RTO\nms",
-            "",
-            words=(0, 10),
-        ),
+    return Table(
+        headed(*(heading for heading, _, _ in _COLUMNS), words=(0, 10)),
+        [[cell(r[key]) for _, key, cell in _COLUMNS] for r in [*shown, *(r for r in rows if r["n"] is None)]],
         title="The best triples, those marked, and the baselines",
         legend="×: mean error to jacobson's on the same samples, below 1 is better.",
     )
-    for r in [*shown, *(r for r in rows if r["n"] is None)]:
-        parameters = [
-            tables.Cell("", None) if r[k] is None else tables.Cell(f"{r[k]:g}", r[k])
-            for k in ("n", "eta", "alpha")
-        ]
-        out.rows.append(
-            [
-                tables.text(r["estimator"]),
-                *parameters,
-                tables.milliseconds(r["mean_abs_error_ms"]),
-                tables.ratio(r["mean_abs_error_ratio"]),
-                tables.ratio(r["first_half_error_ratio"]),
-                tables.ratio(r["second_half_error_ratio"]),
-                tables.rate(r["rto_miss_rate"]),
-                tables.milliseconds(r["mean_rto_ms"]),
-                tables.text(r["note"]),
-            ]
-        )
-    return out
 
 
 def document(
