@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.scenario import link_trace
-from tcplearn.scenario.path import Change, Direction, NetworkPath, Side, both_sides
+from tcplearn.scenario.path import BOTH, Change, Direction, NetworkPath, Side, each_of
 
 HOST = "the emulator"
 _MS, _S = 1e6, 1e9  # nanoseconds
@@ -22,10 +22,9 @@ def hops(path: NetworkPath) -> list[Tree]:
     `path`."""
     if path.sender_queue:
         raise path.refused("sender_queue", HOST, "gets packets after they have left the sender")
-    for hop in path.hops:
-        for side in both_sides("both"):
-            for key, why in _cannot(getattr(hop, side)):
-                raise path.refused(f"hop.{hop.name}.{side}.{key}", HOST, why)
+    for name, side, direction in path.directions:
+        for key, why in _cannot(direction):
+            raise path.refused(f"hop.{name}.{side}.{key}", HOST, why)
     return [_hop(path, name) for name in path.hop]
 
 
@@ -37,15 +36,13 @@ def _cannot(d: Direction) -> Iterator[tuple[str, str]]:
 
 
 def _hop(path: NetworkPath, name: str) -> Tree:
-    out: Tree = {side: _direction(path, name, side) for side in both_sides("both")}
+    out: Tree = {side: _direction(path, name, side) for side in BOTH}
     if (drawn := path.drawn_fades) and drawn.hop == name:
-        sides = list(both_sides(drawn.sides))
         out["drawn_fades"] = {
             "lasts_ns": (drawn.lasts_s[0] * _S, drawn.lasts_s[1] * _S),
             "apart_ns": drawn.apart_s * _S,
             "exponential": drawn.pauses == "exponential",
-            "forward": "forward" in sides,
-            "reverse": "reverse" in sides,
+            **{side: side in each_of(drawn.sides) for side in BOTH},
         }
     return out
 
@@ -71,7 +68,7 @@ def _direction(path: NetworkPath, name: str, side: Side) -> Tree:
         "bursts": _bursts(d),
         "slot_ns": tuple(_ns(ms, _MS) for ms in d.slot_ms) if d.slot_ms else None,
         "changes": [*_changes(path.change, name, side)],
-        "fades": [_dated(f) for f in path.fade if f.hop == name and side in both_sides(f.sides)],
+        "fades": [_dated(f) for f in path.fade if f.hop == name and side in each_of(f.sides)],
     }
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from tcplearn.scenario import link_trace
-from tcplearn.scenario.path import Change, Direction, Fade, NetworkPath, Placed, Side, both_sides
+from tcplearn.scenario.path import BOTH, Change, Direction, Fade, NetworkPath, Side, each_of
 
 HOST = "the lab"
 ORDERLY = "rate 10gbit"  # too fast for a bottleneck; with a rate, netem keeps the order in spite of jitter
@@ -25,11 +25,10 @@ def gateway(hop: int) -> int:
 
 def check(path: NetworkPath) -> None:
     """Raise UserError (one line with the file and the key) if netem and tbf cannot emulate `path`."""
-    directions = list(itertools.product(path.hops, both_sides("both")))
-    for hop, side in directions:
-        states = (_state(path, hop, side, event) for event in _events(path, hop.name))
-        for key, why in itertools.chain(*map(_cannot, (getattr(hop, side), *states))):
-            raise path.refused(f"hop.{hop.name}.{side}.{key}", HOST, why)
+    for hop, side, direction in path.directions:
+        states = (_state(path, hop, side, event) for event in _events(path, hop))
+        for key, why in itertools.chain(*map(_cannot, (direction, *states))):
+            raise path.refused(f"hop.{hop}.{side}.{key}", HOST, why)
     drawn = path.drawn_fades
     if drawn and drawn.pauses != "even":
         raise path.refused("drawn_fades.pauses", HOST, "draws even pauses only")
@@ -37,10 +36,10 @@ def check(path: NetworkPath) -> None:
         raise path.refused("drawn_fades.sides", HOST, "draws fades of the forward direction only")
     if drawn and (path.change or path.fade):
         raise path.refused("drawn_fades", HOST, "has no dated changes or fades in addition to drawn ones")
-    for hop, side in directions:
-        dated = _dated(path, hop.name, side)
+    for hop, side, _ in path.directions:
+        dated = _dated(path, hop, side)
         if len({one.every_s for one in dated}) > 1 and any(isinstance(one, Change) for one in dated):
-            why = f"needs one every_s for all changes and fades of hop.{hop.name}.{side}"
+            why = f"needs one every_s for all changes and fades of hop.{hop}.{side}"
             raise path.refused("change", HOST, why)
 
 
@@ -63,7 +62,7 @@ def _cannot(d: Direction) -> Iterator[tuple[str, str]]:
 
 def _dated(path: NetworkPath, hop: str, side: Side) -> list[Change | Fade]:
     changes = [c for c in path.change if c.hop == hop and getattr(c, side)]
-    fades = [f for f in path.fade if f.hop == hop and side in both_sides(f.sides)]
+    fades = [f for f in path.fade if f.hop == hop and side in each_of(f.sides)]
     return [*changes, *fades]
 
 
@@ -92,18 +91,18 @@ def set_up(path: NetworkPath) -> Iterator[str]:
     if own := path.sender_queue:
         rate = round(own.rate_mbps * 1e6)
         yield f"qdisc c0 r0 root tbf rate {rate}bit burst {_burst(rate)} latency {own.queue_ms:g}ms"
-    for i, hop in enumerate(path.hops):
+    for i, (name, hop) in enumerate(path.hop.items()):
         for side, (queue, delay) in _devices(i).items():
             direction: Direction = getattr(hop, side)
             yield from _queue(queue, direction)
-            yield from _delay(delay, direction, _moves(path, hop, side))
+            yield from _delay(delay, direction, _moves(path, name, side))
 
 
 def changes(path: NetworkPath) -> Iterator[str]:
     """Yield the shell commands that make the dated changes and fades of `path` in the background."""
-    for i, hop in enumerate(path.hops):
+    for i, hop in enumerate(path.hop):
         devices = _devices(i)
-        for event in _events(path, hop.name):
+        for event in _events(path, hop):
             commands: list[str] = []
             for side in event.sides:
                 queue, delay = devices[side]
@@ -157,7 +156,7 @@ def follows(path: NetworkPath) -> Iterator[str]:
 
 def _events(path: NetworkPath, hop: str) -> list[_Event]:
     found: dict[tuple[int, float], _Event] = {}
-    for side in both_sides("both"):
+    for side in BOTH:
         for one in _dated(path, hop, side):
             for at_s in filter(math.isfinite, (one.at_s, one.at_s + one.lasts_s)):
                 key = (round(at_s / _SAME_S), one.every_s)
@@ -167,11 +166,11 @@ def _events(path: NetworkPath, hop: str) -> list[_Event]:
     return sorted(found.values(), key=lambda event: event.at_s)
 
 
-def _state(path: NetworkPath, hop: Placed, side: Side, event: _Event) -> Direction:
+def _state(path: NetworkPath, hop: str, side: Side, event: _Event) -> Direction:
     """Return the direction `side` of `hop` with the changes and fades that are in force after `event`."""
-    state: Direction = getattr(hop, side)
+    state: Direction = getattr(path.hop[hop], side)
     # if two changes overlap, the one that begins later takes precedence
-    for one in sorted(_dated(path, hop.name, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
+    for one in sorted(_dated(path, hop, side), key=lambda one: (isinstance(one, Fade), one.at_s)):
         since_s = event.at_s - one.at_s
         if one.every_s != event.every_s or not -_SAME_S <= since_s < one.lasts_s - _SAME_S:
             continue
@@ -191,11 +190,11 @@ def _lost(d: Direction) -> Direction:
     return _changed(d, {"loss_percent": 100.0})
 
 
-def _moves(path: NetworkPath, hop: Placed, side: Side) -> bool:
+def _moves(path: NetworkPath, hop: str, side: Side) -> bool:
     """Return whether the direction `side` of `hop` changes during a run."""
     drawn = path.drawn_fades
-    is_drawn = drawn is not None and drawn.hop == hop.name and side in both_sides(drawn.sides)
-    return is_drawn or bool(_dated(path, hop.name, side))
+    is_drawn = drawn is not None and drawn.hop == hop and side in each_of(drawn.sides)
+    return is_drawn or bool(_dated(path, hop, side))
 
 
 def _change(command: str) -> str:

@@ -3,9 +3,8 @@
 it: `tcplearn lab`, ns-3 and `tcplearn emulate`. See docs/paths.md."""
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
@@ -26,6 +25,7 @@ Rate = Annotated[float, Field(ge=0.008)]  # 8 kbit/s to 10 Gbit/s; infinite: no 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Side = Literal["forward", "reverse"]
 Sides = Literal["forward", "reverse", "both"]
+BOTH: tuple[Side, ...] = ("forward", "reverse")
 
 FASTEST_MBPS = 10_000.0
 _LIMITS = ("queue_packets", "queue_bytes", "queue_ms")
@@ -124,7 +124,7 @@ class Hop(Table):
             return given
         shared = {key: value for key, value in given.items() if key in Direction.model_fields}
         out = {key: value for key, value in given.items() if key not in shared}
-        for side in ("forward", "reverse"):
+        for side in BOTH:
             own = given.get(side, {})
             out[side] = _over(shared, own) if isinstance(own, dict) else own
         return out
@@ -132,12 +132,6 @@ class Hop(Table):
     @classmethod
     def keys(cls) -> list[str]:
         return [*cls.model_fields, *Direction.model_fields]
-
-
-class Placed(NamedTuple):
-    name: str
-    forward: Direction
-    reverse: Direction
 
 
 class Changed(Table):
@@ -218,18 +212,22 @@ class NetworkPath(Table):
         return [key for key in (*cls.model_fields, *HOSTS) if key not in ("source", "given")]
 
     @property
-    def hops(self) -> list[Placed]:
-        return [Placed(name, hop.forward, hop.reverse) for name, hop in self.hop.items()]
+    def hops(self) -> list[Hop]:
+        return list(self.hop.values())
+
+    @property
+    def directions(self) -> list[tuple[str, Side, Direction]]:
+        """Return each direction of each hop, with the hop's name and the side."""
+        return [(name, side, getattr(hop, side)) for name, hop in self.hop.items() for side in BOTH]
 
     @model_validator(mode="after")
     def _hops(self) -> Self:
-        drawn = [self.drawn_fades] if self.drawn_fades else []
-        for name in [one.hop for one in (*self.change, *self.fade)] + [one.hop for one in drawn]:
-            if name not in self.hop:
+        for one in (*self.change, *self.fade, *([self.drawn_fades] if self.drawn_fades else ())):
+            if one.hop not in self.hop:
                 known = ", ".join(self.hop)
-                raise ValueError(f"a change or fade names the hop {name!r}; there are {known}")
+                raise ValueError(f"a change or fade names the hop {one.hop!r}; there are {known}")
         for change in self.change:
-            for side in both_sides("both"):
+            for side in BOTH:
                 changed: Changed | None = getattr(change, side)
                 direction: Direction = getattr(self.hop[change.hop], side)
                 if changed and changed.rate_mbps is not None and not direction.has_rate:
@@ -284,8 +282,5 @@ def _over(shared: tree.Tree, own: tree.Tree) -> tree.Tree:
     return {key: value for key, value in shared.items() if key not in replaced} | own
 
 
-def both_sides(sides: Sides) -> Iterator[Side]:
-    if sides != "reverse":
-        yield "forward"
-    if sides != "forward":
-        yield "reverse"
+def each_of(sides: Sides) -> tuple[Side, ...]:
+    return BOTH if sides == "both" else (sides,)

@@ -5,7 +5,7 @@ topology can represent it. Otherwise pass the description on to ns-3 unchanged (
 from collections.abc import Iterator
 from typing import Any
 
-from tcplearn.scenario.path import Direction, NetworkPath, Placed, both_sides
+from tcplearn.scenario.path import Direction, Hop, NetworkPath
 
 HOST = "ns-3"
 TRACED_MBPS = 20.0  # assumed for a link with a trace, for access links and shares of cross traffic
@@ -51,18 +51,16 @@ def _cannot(path: NetworkPath) -> Iterator[tuple[str, str]]:
         yield "sender_queue", "does not tell its TCP which segments still wait in the sender"
     if len(path.hop) > 1:
         yield "hop", f"has one hop with a queue, not {len(path.hop)}"
-    for hop in path.hops:
-        for side in both_sides("both"):
-            direction: Direction = getattr(hop, side)
-            of = f"hop.{hop.name}.{side}"
-            if direction.distribution == "paretonormal" and direction.jitter_ms:
-                yield f"{of}.distribution", "has normal, uniform, uniform-above and pareto"
-            if direction.queue_bytes and direction.queue != "droptail":
-                yield f"{of}.queue_bytes", f"limits a {direction.queue} queue in packets"
-        if hop.reverse.trace:
-            yield f"hop.{hop.name}.reverse.trace", "follows a trace in the forward direction only"
-        if hop.reverse.queue != "droptail":
-            yield f"hop.{hop.name}.reverse.queue", "has a droptail queue in the reverse direction"
+    for name, side, direction in path.directions:
+        of = f"hop.{name}.{side}"
+        if direction.distribution == "paretonormal" and direction.jitter_ms:
+            yield f"{of}.distribution", "has normal, uniform, uniform-above and pareto"
+        if direction.queue_bytes and direction.queue != "droptail":
+            yield f"{of}.queue_bytes", f"limits a {direction.queue} queue in packets"
+        if side == "reverse" and direction.trace:
+            yield f"{of}.trace", "follows a trace in the forward direction only"
+        if side == "reverse" and direction.queue != "droptail":
+            yield f"{of}.queue", "has a droptail queue in the reverse direction"
 
 
 def _rate(forward: Direction) -> float:
@@ -71,7 +69,7 @@ def _rate(forward: Direction) -> float:
     return forward.rate_mbps if forward.has_rate else UNLIMITED_MBPS
 
 
-def _is_even(hop: Placed) -> bool:
+def _is_even(hop: Hop) -> bool:
     f, r = hop.forward, hop.reverse
     alike = ("delay_ms", "jitter_ms", "tail_ms", "distribution")
     if any(getattr(f, key) != getattr(r, key) for key in alike):
@@ -117,7 +115,7 @@ def _step(path: NetworkPath) -> tuple[float, float] | None:
     return (longer_ms, change.at_s) if longer_ms >= 0 else None
 
 
-def _moving(path: NetworkPath, hop: Placed, step: tuple[float, float]) -> Tree:
+def _moving(path: NetworkPath, hop: Hop, step: tuple[float, float]) -> Tree:
     drawn = path.drawn_fades
     fades = {"fade_s": list(drawn.lasts_s), "fade_every_s": drawn.apart_s} if drawn else {}
     return {
