@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from samples import ROOT
-from tcplearn.lab import beside, guest, scenario
+from tcplearn.lab import guest, results, scenario
 
 FILE = ROOT / "experiments" / "hwang2018" / "lab" / "beside-1e-2.toml"
 
@@ -31,10 +31,10 @@ def test_half_of_the_rate_each_is_fair(tmp_path: Path) -> None:
     def read(path: Path) -> dict[str, float]:
         return {"TcpExtTCPOrigDataSent": counted[path]}
 
-    sent_bits = 2000 * beside.SEGMENT_BYTES * 8
-    found = dict(beside.figures(chosen, tmp_path, 2.0, sent_bits / 2.0, read))
+    sent_bits = 2000 * results.SEGMENT_BYTES * 8
+    found = dict(results.beside_figures(chosen, tmp_path, 2.0, sent_bits / 2.0, read))
     assert found == {"beside_goodput_mbps": pytest.approx(2.0), "jain_index": pytest.approx(1.0)}
-    found = dict(beside.figures(chosen, tmp_path, 6.0, sent_bits / 2.0, read))
+    found = dict(results.beside_figures(chosen, tmp_path, 6.0, sent_bits / 2.0, read))
     assert found["jain_index"] == pytest.approx(64 / 2 / 40)
     without = chosen.model_copy(update={"truth": False})
-    assert not list(beside.figures(without, tmp_path, 2.0, 1.0, read))
+    assert not list(results.beside_figures(without, tmp_path, 2.0, 1.0, read))

@@ -10,7 +10,7 @@ import pytest
 
 from tcplearn import algorithms
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, machine, startup_check
+from tcplearn.lab import check, machine
 
 PROMISES = 44
 
@@ -68,7 +68,7 @@ def test_a_connection_that_began_otherwise_is_named() -> None:
         "fresh": True,
         "at_us": 1,
     }
-    assert startup_check.compared([json.dumps(seen)]) == [
+    assert check.startups_compared([json.dumps(seen)]) == [
         "tsl/3-16/active/1-syn: IW 3, ssthresh 2, the core answers 3 and 16; 10 segments in the first flight"
     ]
 

@@ -13,7 +13,7 @@ from scenario_text import ONE_HOP, load, refused
 
 from samples import ROOT
 from tcplearn import metrics as vocabulary
-from tcplearn.lab import fades, guest, queue_drops, requests, run, scenario
+from tcplearn.lab import fades, guest, requests, run, scenario
 from tcplearn.scenario.path import DrawnFades
 
 SCENARIOS = ROOT / "linux" / "lab" / "scenarios"
@@ -72,7 +72,7 @@ def test_drops_of_the_queue_are_counted_around_each_transfer(tmp_path: Path) -> 
     names = ("before.queue", "after.queue")
     for name, dropped in zip(names, (5, 12), strict=True):
         (tmp_path / name).write_text(f"qdisc netem 8001: root\n Sent 9 bytes 9 pkt (dropped {dropped}, x)\n")
-    assert dict(queue_drops.figures(tmp_path)) == {"queue_dropped_packets": 7}
+    assert dict(requests.queue_drops(tmp_path)) == {"queue_dropped_packets": 7}
 
 
 @pytest.mark.parametrize(

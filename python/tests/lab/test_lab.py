@@ -19,7 +19,7 @@ from tcplearn import debian, estimators
 from tcplearn import metrics as vocabulary
 from tcplearn.__main__ import main
 from tcplearn.errors import FailedError, UserError
-from tcplearn.lab import check, machine, run, scenario, vectors
+from tcplearn.lab import check, machine, run, scenario
 from tcplearn.output.rows import TIDY
 from tcplearn.traces import open_trace, tlog
 
@@ -47,7 +47,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[scenario.S
 
 @pytest.mark.xdist_group("kernel-vectors")
 def test_golden_vectors_in_the_kernel(compared_vectors: list[str]) -> None:
-    kinds = dict(vectors.answers(ROOT / "vectors"))
+    kinds = dict(check.expected_outputs(ROOT / "vectors"))
     assert {"estimator", "loss", "loss/features", "startup", "resend", "first-rto"} == set(kinds)
     for kind, files in kinds.items():
         texts = [line for path in files for line in path.read_text().splitlines()]

@@ -10,7 +10,7 @@ import pytest
 
 from samples import ROOT
 from tcplearn.bpf.floors import WHOLE, settings
-from tcplearn.lab import guest, live, run, scenario
+from tcplearn.lab import guest, machine, run, scenario
 
 WIRED = ROOT / "linux" / "lab" / "scenarios" / "thin-wired.toml"
 
@@ -39,11 +39,11 @@ def test_each_arm_has_its_own_settings(tmp_path: Path) -> None:
     for name in ("live", "live-bounded"):
         assert f"live_on {name}\ntransfer cubic+none+{name}+tlp-on cubic none" in script
     assert script.count("live_ready") == 1 and script.count("live_off") == 2
-    bounded, program, plain = live.files(tmp_path)
+    bounded, program, plain = run.live_files(tmp_path)
     assert program.read_bytes()[:4] == b"\x7fELF"
     for file, bounds in ((plain, False), (bounded, True)):
         words = bytes(int(word, 16) for word in file.read_text().split())
-        assert words == settings(live.TICKS_PER_SECOND, bounds_backoff=bounds)
+        assert words == settings(machine.TICKS_PER_SECOND, bounds_backoff=bounds)
     assert settings(250, share=WHOLE // 2, epoch=3)[16:] == bytes([0, 128, 0, 0, 3, 0, 0, 0])
 
 

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from tcplearn.lab import counted_ticks, table
+from tcplearn.lab import kernel_log, table
 from tcplearn.output.rows import Head, tidy
 from tcplearn.traces import tlog, tlog_records
 
@@ -45,7 +45,7 @@ def test_a_counter_without_a_row_is_zero() -> None:
 def test_boundaries_are_counted_from_sending_to_the_ack() -> None:
     sent = np.array([0, 3_999, 4_000, 4_001, 7_999])
     acked = np.array([3_999, 4_000, 11_999, 12_000, 8_000])
-    assert counted_ticks.passed(sent, acked, 4_000).tolist() == [0, 1, 1, 2, 1]
+    assert kernel_log.ticks_passed(sent, acked, 4_000).tolist() == [0, 1, 1, 2, 1]
 
 
 def test_three_scores_of_a_constant_rtt_in_closed_form() -> None:
@@ -55,6 +55,6 @@ def test_three_scores_of_a_constant_rtt_in_closed_form() -> None:
     acks = np.zeros(1 + tick_us, tlog_records.ACK_RECORD)
     acks["time_us"] = np.arange(len(acks)) + 10**9
     acks["rtt_us"], acks["rtt_q8"] = rtt_us, rtt_us * 256
-    found = dict(counted_ticks.figures(tlog.Connection(0, acks), 4.0))
+    found = dict(kernel_log.counted_ticks(tlog.Connection(0, acks), 4.0))
     assert found["mean_abs_error_count_ticks"] == pytest.approx(0.25 * 0.25 + 0.75 * 1.25)
     assert found["mean_abs_error_count_less_one_ticks"] == pytest.approx(0.25 * 0.75 + 0.75 * 0.25)

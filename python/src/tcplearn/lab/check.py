@@ -2,19 +2,26 @@
 """Runs the checks of the kernel module in the virtual machine of `tcplearn lab`."""
 
 import base64
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
+from tcplearn import _native
 from tcplearn.checkout import LAB, ROOT
 from tcplearn.errors import FailedError
 from tcplearn.output import temporary
 from tcplearn.traces import tlog, tlog_resends
 
-from . import startup_check, vectors
+from .arm import STOCK
 from .machine import FAILING, ORDINARY, Boot, Machine, cache_folder, prepare
 from .machine import run as run_in_guest
 from .scenario import KERNELS
+
+Json = dict[str, Any]
 
 CHECKS = LAB / "checks"
 WITH_PROGRAMS = ("module", "packets", "specs", "startup")  # they need Python in the virtual machine
@@ -31,6 +38,10 @@ _SMP = Boot(  # four processors, and all debugging checks that a stock kernel ha
     "kfence.sample_interval=20 rcupdate.rcu_cpu_stall_timeout=300 nowatchdog",
     processors=4,
 )
+_FEATURES = "features"
+_WHOLE, _SYN, _SYN_ACK, _EITHER = range(4)  # what a handshake lost, numbered as in startup/handshake.h
+_IW, _LEAST_IW, _NO_SSTHRESH = 10, 1, 2**31 - 1  # the kernel's; _LEAST_IW after more than one retransmission
+_SEGMENTS, _RTT_US = 30, 30_000  # as in linux/lab/checks/startup.py
 
 
 def run_check(
@@ -69,40 +80,67 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
             for part in ("vectors", "module", "packets")
             for line in run(part, one)
         ]
-    machine = prepare(cache_folder(), name in WITH_PROGRAMS, kernel)
-    if name == "smp":
-        return check_smp(machine, seed, seconds)
-    if name == "stress":
-        return check_stress(machine, seed)
-    checks = {
+    checks: dict[str, Callable[[Machine], list[str]]] = {
         "vectors": check_vectors,
         "module": check_module,
         "packets": check_packets,
         "startup": check_startup,
+        "stress": partial(check_stress, seed=seed),
+        "smp": partial(check_smp, seed=seed, seconds=seconds),
     }
-    return checks[name](machine)
+    return checks[name](prepare(cache_folder(), name in WITH_PROGRAMS, kernel))
 
 
 def check_vectors(machine: Machine) -> list[str]:
     """Run the golden vectors (inputs with expected outputs) through the algorithms of the kernel module in
     `machine`. Return a report. Raise FailedError if an output differs from the expected one."""
-    given = vectors.kernel_lines(ROOT / "vectors")
-    out = run_check(machine, "vectors", given=given)["vectors"].splitlines()
+    out = run_check(machine, "vectors", given=vector_lines(ROOT / "vectors"))["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
     if "bad_lines 0" not in out:
         raise FailedError(f"the guest did not read all vectors; {problem or 'it ended before that'}")
-    for kind, _ in vectors.answers(ROOT / "vectors"):
+    for kind, _ in expected_outputs(ROOT / "vectors"):
         total = next((line for line in out if line.startswith(f"{kind} all ")), "")
         words = total.split()
         found = dict(zip(words[2::2], map(int, words[3::2]), strict=True))
-        if (
-            not found
-            or found["wrong"]
-            or (found["untried"] and kind != f"loss/{vectors.FEATURES}")
-            or not found["answers"]
-        ):
+        untried = found.get("untried") and kind != f"loss/{_FEATURES}"
+        if not found or found["wrong"] or untried or not found["answers"]:
             raise FailedError(f"the kernel's answers differ from the vectors: {kind}: {total}; {problem}")
     return out
+
+
+def vector_lines(folder: Path) -> Iterator[str]:
+    """Yield the lines that the kernel module's test (vectors.h) reads, from the test vectors in `folder`."""
+    for kind, expected in expected_outputs(folder):
+        yield f"kind {kind}"
+        last = ""
+        for series, spec, lines in sorted(case for path in expected for case in _cases(path)):
+            if series != last:
+                yield "series"
+                inputs = folder / kind.partition("/")[0] / "series" / f"{series}.csv"
+                yield from inputs.read_text().splitlines()
+                last = series
+            yield f"case {spec}"
+            yield from lines
+            yield "end"
+
+
+def expected_outputs(folder: Path) -> Iterator[tuple[str, list[Path]]]:
+    """Yield pairs from `folder`: the name of each kind of algorithm, such as "loss", and the files with the
+    expected outputs of its algorithms. The features of losses are a kind of their own, "loss/features"."""
+    for kind in sorted(path.parent.name for path in folder.glob("*/series")):
+        yield kind, sorted((folder / kind / "expected").glob("*.csv"))
+        if features := sorted((folder / kind / _FEATURES).glob("*.csv")):
+            yield f"{kind}/{_FEATURES}", features
+
+
+def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield (name of the input series, algorithm with its parameters, lines of expected outputs) for each
+    test case in the file `path`. A file "a--b.csv" has the test cases of the algorithm "a/b"."""
+    name = path.stem.replace("--", "/")
+    for text in path.read_text().split("case,")[1:]:
+        head, *lines = text.splitlines()
+        series, _, parameters = head.partition(",")
+        yield series, name + (f":{parameters}" if parameters else ""), lines
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
@@ -116,8 +154,7 @@ def check_stress(machine: Machine, seed: int = 1) -> list[str]:
     left = run_check(machine, "stress", seed, limit_s=3600)  # the check takes minutes on an idle machine
     if missing := {"storm", "counters", "left", "warnings"} - set(left):
         raise FailedError(f"stress: the guest left no {', '.join(sorted(missing))}")
-    problems = list(_stress_problems(left))
-    if problems:
+    if problems := list(_stress_problems(left)):
         raise FailedError("stress: " + "; ".join(problems))
     return [*left["storm"].splitlines(), *left["counters"].splitlines()]
 
@@ -192,16 +229,76 @@ def check_startup(machine: Machine, few: bool = False) -> list[str]:
     space. Return a line for each connection. `few` compares fewer connections. Raise FailedError if windows
     differ."""
     left = run_check(machine, "startup", limit_s=1800, boot=_FEW if few else ORDINARY)
-    lines = startup_check.compared(left.get("connections", "").splitlines())
+    lines = startups_compared(left.get("connections", "").splitlines())
     return _passed("startup", "\n".join(lines), [left])
+
+
+def startups_compared(lines: Sequence[str]) -> list[str]:
+    """Return a text for each connection in `lines` (JSON). It has the connection's initial window and
+    ssthresh in the kernel, and either "ok" or how these differ from those of the startup policy in user
+    space."""
+    out = []
+    place = None
+    for seen in map(json.loads, lines):
+        case, log = seen["case"], seen["log"]
+        is_stock = case["policy"] == STOCK
+        if seen["fresh"] and not is_stock:
+            place = _native.StartupPolicy(case["policy"])
+        name = f"{case['policy']}/{case['side']}"
+        name += f"/{case['count']}-{case['lost']}" if case["lost"] else ""
+        name += "" if case["timestamps"] else "/no-timestamps"
+        name += "" if seen["fresh"] else "/known-place"
+        threshold = "none" if log["ssthresh"] == _NO_SSTHRESH else log["ssthresh"]
+        wrong = "; ".join(_wrong(seen, None if is_stock else place))
+        out.append(f"{name}: IW {log['iw']}, ssthresh {threshold}" + (f", {wrong}" if wrong else " ok"))
+    return out
+
+
+def _loss(case: Json) -> int:
+    """Return what the kernel module can know about the packets that the handshake of `case` lost."""
+    if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
+        return _WHOLE
+    if case["side"] == "passive":
+        return _SYN_ACK
+    if not case["timestamps"] or (case["lost"] == "syn" and case["count"] > 1):
+        return _EITHER
+    return _SYN if case["lost"] == "syn" else _SYN_ACK
+
+
+def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
+    case, log, info = seen["case"], seen["log"], seen["info"]
+    if log["policy"] != case["policy"] or bool(log["passive"]) != (case["side"] == "passive"):
+        yield f"logged as {log['policy']}"
+    if log["loss"] != (loss := _loss(case)):
+        yield f"took for lost {log['loss']}, not {loss}"
+    if (log["resends"] > 0) != (loss != _WHOLE) or log["resends"] > log["retransmitted"]:
+        yield f"{log['resends']} resends of {log['retransmitted']}"
+    if place is None:
+        answer = (_LEAST_IW if _stock_cuts(seen) else _IW, _NO_SSTHRESH)
+    else:
+        answer = place.handshake(seen["at_us"], log["took_us"], loss, log["resends"], _IW, _NO_SSTHRESH)
+        place.report(seen["at_us"], _SEGMENTS, 0, _RTT_US, _RTT_US)
+    if (log["iw"], log["ssthresh"]) != answer:
+        yield f"the core answers {answer[0]} and {answer[1]}"
+    if (info["cwnd"], info["ssthresh"]) != answer:
+        yield f"TCP_INFO has {info['cwnd']} and {info['ssthresh']}"
+    if seen["first_flight"] != min(answer[0], _SEGMENTS):
+        yield f"{seen['first_flight']} segments in the first flight"
+
+
+def _stock_cuts(seen: Json) -> bool:
+    """Return whether stock Linux begins the connection `seen` with the initial window `_LEAST_IW`."""
+    log = seen["log"]
+    if seen["case"]["side"] == "active" and log["loss"] == _SYN_ACK:
+        return False  # the timestamp echo shows that the first SYN had arrived
+    return int(log["retransmitted"]) > 1
 
 
 def _passed(name: str, results: str, left: list[dict[str, str]]) -> list[str]:
     lines = [line for line in results.splitlines() if line.strip()]
     failed = [line for line in lines if not line.endswith(" ok")]
-    failed += [
-        f"the kernel warned: {part['warnings'].splitlines()[0]}" for part in left if part["warnings"].strip()
-    ]
+    warnings = [part["warnings"] for part in left if part["warnings"].strip()]
+    failed += [f"the kernel warned: {warning.splitlines()[0]}" for warning in warnings]
     if not lines:
         failed.append("the guest left no results")
     if failed:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import jobs
+from tcplearn.bpf import build
 from tcplearn.checkout import LAB
 from tcplearn.errors import FailedError
 from tcplearn.jobs import Job
@@ -18,12 +19,12 @@ from tcplearn.output import temporary
 from . import handshake_waits, machine, sock_ops
 from .handshake_waits import CLIENTS_ABOVE
 from .kept import Folders, packed
+from .machine import TICKS_PER_SECOND as TICKS_PER_SECOND
 from .machine import Machine
 
 Json = dict[str, Any]
 
 GUEST = LAB / "guest" / "first_rto.py"
-TICKS_PER_SECOND = 250  # CONFIG_HZ of the virtual machine's kernel
 PORT = 7000
 FIRST_HOST, MOST_PLACES = 64, 60  # x of the first server's address 10.x.0.1; the most servers
 LIMIT_S = 3600
@@ -73,9 +74,9 @@ def run(
         progress(0.0, "guest and program")
     ready = machine.prepare(machine.cache_folder(), True)
     with temporary.folder() as folder:
-        program = sock_ops.compiled(folder).read_bytes()
-    source = sock_ops.source()
-    work = {trial.name: _job(network, trial, ready, (program, source)) for trial in trials}
+        program = build.compiled(sock_ops.SOURCE, folder / "first_rto.o").read_bytes()
+    programs = (program, build.preprocessed(sock_ops.SOURCE))
+    work = {trial.name: _job(network, trial, ready, programs) for trial in trials}
     done = jobs.run(list(work.values()), kept, where.pool(kept.folder / "slurm"), progress=progress, say=say)
     if done.failures:
         raise FailedError(f"{len(done.failures)} runs failed: {done.failures[0]}")
@@ -84,20 +85,18 @@ def run(
 
 def _job(network: Network, trial: Trial, ready: Machine, programs: tuple[bytes, str]) -> Job:
     program, code = programs if trial.client or trial.server else (b"", "")
+    ends = (("client", trial.client), ("server", trial.server))
     document = {
         "name": f"first-rto-{network.seed:03d}",
         "script": script(network, trial),
-        "settings": {
-            end: of.hex() for end in ("client", "server") if (of := getattr(trial, end)) is not None
-        },
+        "settings": {end: settings.hex() for end, settings in ends if settings is not None},
         "program": program.hex(),
         "seed": network.seed,
         "fingerprint": ready.fingerprint,
     }
     parts = [document[name] for name in ("fingerprint", "script", "settings", "seed")]
     key = hashlib.sha256(repr([*parts, code, GUEST.read_text()]).encode()).hexdigest()[:20]
-    title = f"first RTO, {trial.name}"
-    return Job(key, boot, (document,), title, check=handshake_waits.read)
+    return Job(key, boot, (document,), f"first RTO, {trial.name}", check=handshake_waits.read)
 
 
 def boot(document: Json) -> bytes:
@@ -108,8 +107,7 @@ def boot(document: Json) -> bytes:
         folder.mkdir()
         (folder / "first_rto.o").write_bytes(bytes.fromhex(document["program"]))
         for end, settings in document["settings"].items():
-            value = " ".join(f"{byte:#04x}" for byte in bytes.fromhex(settings))
-            (folder / f"{end}.settings").write_text(value)
+            (folder / f"{end}.settings").write_text(machine.hex_words(bytes.fromhex(settings)))
         files = [*folder.iterdir()]
         machine.run(ready, document["script"], out, seed=document["seed"], limit_s=LIMIT_S, files=files)
         handshake_waits.reduce(out)
@@ -145,16 +143,14 @@ def _lines(network: Network, trial: Trial) -> Iterator[str]:
     for host in hosts:  # resolve link-layer addresses before packets are lost
         there, back = f"10.{host}.0.1", f"10.{host + CLIENTS_ABOVE}.0.1"
         yield f"in_ns c ping -q -c 1 -W 60 -I {back} {there} >/dev/null"
-    every = " ".join(map(str, hosts))
-    fresh = int(trial.fresh)
     connect = f"in_cgroup client c python3 /scenario/first_rto.py connect {PORT}"
-    yield f"{connect} 0 1 {fresh} {every} >/out/history"
+    to_all = f"{int(trial.fresh)} {' '.join(map(str, hosts))}"
+    yield f"{connect} 0 1 {to_all} >/out/history"
     for host, place in zip(hosts, network.places, strict=True):
         for ns, device in _ends(host):
-            loss = f"loss {network.loss_percent:g}%"
-            yield f"in_ns {ns} tc qdisc change dev {device} {_path(place)} {loss}"
+            yield f"in_ns {ns} tc qdisc change dev {device} {_path(place)} loss {network.loss_percent:g}%"
     yield "capture_handshakes client c r0\ncapture_handshakes server s l2\nsleep 1"
-    yield f"{connect} 1 {network.count} {fresh} {every} >/out/connections"
+    yield f"{connect} 1 {network.count} {to_all} >/out/connections"
     yield "sleep 1\nfinish\nexit 0"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tcplearn import losses
 
-from . import beside, path
+from . import path
 from .arm import BY_BPF, LINEAR, NO_ESTIMATOR, NO_FRIENDLY, NO_RACK, STOCK, Arm
 from .scenario import Scenario, Traffic
 from .workload import ROUTER, Setup
@@ -72,7 +72,7 @@ def _network(scenario: Scenario) -> Iterator[str]:
     if wanted := [name for name in MORE_MODULES if name.removeprefix("tcp_") in scenario.algorithms.plain]:
         yield f"kernel_modules {' '.join(wanted)}"
     yield "load"
-    if not set(BY_BPF).isdisjoint(scenario.algorithms.settings):
+    if scenario.algorithms.live:
         yield "live_ready"
     yield "namespaces " + " ".join(f"c{i}" for i in range(last + 1))
     yield from _links(last)
@@ -151,7 +151,7 @@ def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
             yield "in_ns c0 sysctl -qw net.tcplearn.resend_places=1"
         floor = f" rto_min {arm.rto_min_ms}ms" if arm.rto_min_ms else ""
         yield f"ip -n c0 route replace default via {_address(1)}{floor}"
-    yield from beside.counters(scenario, arm.folder, "before")
+    yield from _counters_beside(scenario, arm.folder, "before")
     if a.startups != [STOCK]:
         yield f"startup {shlex.quote(arm.startup)}"
     if scenario.handshakes and not scenario.transfer.pages:
@@ -170,7 +170,13 @@ def _transfer(scenario: Scenario, setup: Setup, arm: Arm) -> Iterator[str]:
         yield f"live_off /out/{arm.folder}"
     for one in reversed(scenario.workloads):
         yield from one.after(setup, arm)
-    yield from beside.counters(scenario, arm.folder, "after")
+    yield from _counters_beside(scenario, arm.folder, "after")
+
+
+def _counters_beside(scenario: Scenario, folder: str, when: str) -> Iterator[str]:
+    if senders := scenario.counted_senders:
+        yield f"mkdir -p /out/{folder}"
+        yield from (f"in_ns x{k} cat /proc/net/netstat >/out/{folder}/{when}.x{k}" for k in senders)
 
 
 def _address(node: int) -> str:

@@ -15,11 +15,11 @@ from tcplearn.errors import FailedError
 from tcplearn.traces import TraceError, tlog, tlog_records
 from tcplearn.traces.base import TraceFile
 
-from . import counted_ticks
 from .arm import STOCK
 
 Figures = Iterator[tuple[str, float]]
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 CYCLES_PER_INSTRUCTION = 2  # QEMU's -icount shift=1: an instruction takes 2 ns, and the TSC runs at 1 GHz
 FIRST_RTO_US = 1e6  # RTO before the first sample if the log has none: RFC 6298, 2.1; TCP_TIMEOUT_INIT
@@ -79,7 +79,7 @@ def figures(path: Path, tick_ms: float | None) -> Figures:
     yield "mean_abs_error_ms", ours["mean_abs_error_us"] / 1000
     if tick_ms is not None:
         yield "mean_abs_error_ticks", ours["mean_abs_error_us"] / 1000 / tick_ms
-        yield from counted_ticks.figures(c, tick_ms)
+        yield from counted_ticks(c, tick_ms)
     if ours["at_send_error_us"] is not None:
         yield "at_send_error_ms", ours["at_send_error_us"] / 1000
     yield "mean_rtt_ms", float(np.mean(samples)) / 1000
@@ -118,6 +118,27 @@ def measured(log: Opened) -> Sequence[Mapping[str, Any]]:
     if flow is None:
         raise FailedError("the kernel module's log has no RTT sample")
     return flow.metrics()
+
+
+def ticks_passed(sent_us: Integers, acked_us: Integers, tick_us: int) -> Integers:
+    """Return, for each segment, how many ticks (of `tick_us`) of a free-running clock lie between its sending
+    at `sent_us` and its ACK at `acked_us`."""
+    return acked_us // tick_us - sent_us // tick_us
+
+
+def counted_ticks(c: tlog.Connection, tick_ms: float) -> Figures:
+    """Yield the mean absolute errors of the RTT predictions of the connection `c` in ticks of `tick_ms`, as
+    if RTTs were measured in ticks of a slow clock. In the first metric the RTT counts as one more than the
+    number of clock ticks in it, in the second as this number."""
+    acks = c.timed
+    prediction_us = _before(acks["rtt_q8"] / 256, 0.0)
+    at = np.flatnonzero(acks["rtt_us"] >= 0)[1:]  # the first sample has no prediction before it
+    tick_us = round(tick_ms * 1000)
+    acked_us = acks["time_us"][at].astype(np.int64)
+    boundaries = ticks_passed(acked_us - acks["rtt_us"][at], acked_us, tick_us)
+    predicted = prediction_us[at] / tick_us
+    yield "mean_abs_error_count_ticks", float(np.mean(np.abs(predicted - (boundaries + 1))))
+    yield "mean_abs_error_count_less_one_ticks", float(np.mean(np.abs(predicted - boundaries)))
 
 
 def _before(answers: Floats, first: float) -> Floats:

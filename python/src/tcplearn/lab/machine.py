@@ -11,12 +11,12 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tcplearn import debian
-from tcplearn.checkout import LAB, ROOT, last_line
+from tcplearn.checkout import LAB, ROOT, last_line, output_of
 from tcplearn.errors import FailedError, UserError
 from tcplearn.jobs import children
 from tcplearn.output import temporary
@@ -27,13 +27,8 @@ from .guest import KERNEL_MODULES, MORE_MODULES, NFT_MODULES, STORM_MODULES
 from .guest import script as guest_script
 from .scenario import KERNELS, Scenario
 
-IMAGE_MODULES = (  # a scenario loads what it needs
-    *KERNEL_MODULES,
-    *MORE_MODULES,
-    "tun",
-    *NFT_MODULES,
-    *STORM_MODULES,
-)
+# a scenario loads what it needs
+IMAGE_MODULES = (*KERNEL_MODULES, *MORE_MODULES, "tun", *NFT_MODULES, *STORM_MODULES)
 BUILT = ("tcplearn.ko", "tcplearn_vectors.ko", "transfer", "syns")
 PACKAGES = {  # as debian.need takes them
     "qemu-system-x86": "qemu-system-x86_64",
@@ -42,6 +37,7 @@ PACKAGES = {  # as debian.need takes them
     "libelf-dev": "/usr/lib/*/libelf.so.1",
     "xz-utils": "xz",
 }
+TICKS_PER_SECOND = 250  # CONFIG_HZ of Debian's kernels
 FAILING = "tcplearn_failing.ko"  # the build in which a check makes allocations fail
 GUESTS_PER_PROCESSOR = 8  # further virtual machines are not pinned but left to the scheduler
 _LOOK_EVERY_S = 0.25  # a full disk stays full until the script ends, so no look can miss it
@@ -92,9 +88,7 @@ def prepare(folder: Path, programs: bool = False, kernel: str = "6.1") -> Machin
         image = _image(folder, os.environ.get("TCPLEARN_KERNEL") or KERNELS[kernel])
         built = _module(folder, image)
         more = _programs(folder, image) if programs else None
-    version = subprocess.run(
-        ["qemu-system-x86_64", "--version"], capture_output=True, text=True
-    ).stdout.splitlines()[0]
+    version = output_of(["qemu-system-x86_64", "--version"]).splitlines()[0]
     package = (image / "versions").read_text().split("\n", 1)[0]
     fingerprint = _hash(
         version.encode(),
@@ -123,6 +117,11 @@ def prepared(fingerprint: str, programs: bool, kernel: str = "6.1") -> Machine:
             "same commit and Debian packages"
         )
     return ready
+
+
+def hex_words(settings: bytes) -> str:
+    """Return the settings of a BPF program in the form in which the machine's scripts read them."""
+    return " ".join(f"{byte:#04x}" for byte in settings)
 
 
 def _hash(*parts: bytes) -> str:
@@ -223,31 +222,27 @@ def _on_one_processor(wanted: bool) -> Iterator[list[str]]:
         yield []
 
 
-class _Disk:
-    """Detects whether the disk was full while a script wrote to it. QEMU silently drops what does not fit."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.gettempdir())
-        self._was_full = False
-
-    def watch(self, ended: threading.Event) -> None:
-        while not (self._was_full or ended.wait(_LOOK_EVERY_S)):
-            with contextlib.suppress(OSError):
-                self._was_full = shutil.disk_usage(self.folder).free < _FULL_BYTES
-
-    def refuse(self, complaint: str) -> None:
-        """Raise FullDiskError if the disk was full, or if a script's error output `complaint` says so."""
-        if self._was_full or any(text in complaint for text in _NO_SPACE):
-            raise full_disk(self.folder)
-
-
 @contextlib.contextmanager
-def _watched_disk() -> Iterator[_Disk]:
-    disk, ended = _Disk(), threading.Event()
-    watcher = threading.Thread(target=disk.watch, args=(ended,), daemon=True)
+def _watched_disk() -> Iterator[Callable[[str], None]]:
+    """Yield a function of a script's error output. It raises FullDiskError if the output says that the disk
+    is full, or if the disk was full within this context: QEMU silently drops what does not fit."""
+    folder = Path(tempfile.gettempdir())
+    was_full, ended = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        while not (was_full.is_set() or ended.wait(_LOOK_EVERY_S)):
+            with contextlib.suppress(OSError):
+                if shutil.disk_usage(folder).free < _FULL_BYTES:
+                    was_full.set()
+
+    def refuse(complaint: str) -> None:
+        if was_full.is_set() or any(text in complaint for text in _NO_SPACE):
+            raise full_disk(folder)
+
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield disk
+        yield refuse
     finally:
         ended.set()
         watcher.join()
@@ -270,9 +265,9 @@ def run(
         environment |= {"VM_APPEND": boot.append, "VM_TIME_LIMIT": str(limit_s)}
         if boot.processors:
             environment["VM_PROCESSORS"] = str(boot.processors)
-        with _watched_disk() as disk, _on_one_processor(not boot.processors) as pinned:
+        with _watched_disk() as refuse_full, _on_one_processor(not boot.processors) as pinned:
             # vm.sh ends QEMU and removes its temporary files when it gets SIGTERM
             done = children.run([*pinned, *children.with_parent(command, "TERM")], env=environment)
         if done.returncode:
-            disk.refuse(done.stderr)
+            refuse_full(done.stderr)
             raise FailedError(last_line(done.stderr) or "vm: no reason given")

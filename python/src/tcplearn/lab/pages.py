@@ -33,16 +33,10 @@ PageBytes = Annotated[int, Field(ge=1, le=10**8)]
 class Pages(Workload):
     programs: ClassVar[tuple[str, ...]] = ("nginx",)
     function: ClassVar[str] = "pages"
+    one_connection: ClassVar[bool] = False
+    with_nft: ClassVar[bool] = True
     sizes: Annotated[list[PageBytes], Field(min_length=1, max_length=16)]  # in bytes
     count: Annotated[int, Field(ge=1, le=10_000)] = 200  # of each size
-
-    @property
-    def one_connection(self) -> bool:
-        return False
-
-    @property
-    def with_nft(self) -> bool:
-        return True
 
     @property
     def most_arms(self) -> int:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.requests]` of a scenario file of `tcplearn lab`: requests, answers, and their
-metrics."""
+"""Defines the tables `requests`, `repeat`, `visits` and `talks` of `[transfer]` in a scenario file of
+`tcplearn lab`: requests and repeated transfers, and their metrics."""
 
+import json
+import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -13,7 +16,7 @@ from pydantic import Field
 from tcplearn.output.runs_table import Shown
 from tcplearn.traces import tlog_resends
 
-from . import kernel_log, queue_drops
+from . import kernel_log
 from .arm import Arm
 from .workload import Figures, Left, Lines, Setup, Workload
 
@@ -31,6 +34,16 @@ COLUMNS = (
     Shown("resend_differences", "answers that differ", 0, keep=50),
 )
 
+_BURST_FIGURES = (  # metric, field that the machine's program prints, divisor to the metric's unit
+    ("burst_mean_ms", "burst_mean_us", 1000),
+    ("burst_max_ms", "burst_max_us", 1000),
+    ("burst_after_pause_ms", "burst_after_pause_us", 1000),
+    ("cwnd_after_pause_segments", "cwnd_after_pause_segments", 1),
+)
+
+Milliseconds = Annotated[int, Field(ge=0, le=60_000)]
+Requested = Annotated[int, Field(ge=1, le=1_000_000)]
+
 
 class Requests(Workload):
     """Sends requests, each answered with one byte. The pause before each is half to one and a half of
@@ -44,12 +57,12 @@ class Requests(Workload):
     """
 
     function: ClassVar[str] = "requests"
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = 3000
+    count: Requested = 3000
     think_ms: Annotated[int, Field(ge=1, le=60_000)] = 100
     on: Literal["kept", "stream", "fresh", "page", "many"] = "kept"
     objects: Annotated[int, Field(ge=1, le=1000)] = 30
     at_once: Annotated[int, Field(ge=1, le=1000)] = 50
-    answer_after_ms: Annotated[int, Field(ge=0, le=60_000)] = 0  # the receiver's mean delay before it answers
+    answer_after_ms: Milliseconds = 0  # the receiver's mean delay before it answers
     acks_late_ms: Annotated[int, Field(ge=0, le=10_000)] = 0  # of ACKs without data, in addition to 40 ms
     timestamps: bool = True
     inherit: bool = False  # whether a resend policy starts with the state of the last connection
@@ -77,17 +90,20 @@ class Requests(Workload):
             yield "in_ns c0 sysctl -qw net.ipv4.tcp_timestamps=0"
 
     def before(self, setup: Setup, arm: Arm) -> Lines:
-        if self.on == "many":
-            yield from queue_drops.counters(arm.folder, "before")
+        return self._queue_counters(arm, "before")
 
     def after(self, setup: Setup, arm: Arm) -> Lines:
+        return self._queue_counters(arm, "after")
+
+    def _queue_counters(self, arm: Arm, when: str) -> Lines:
         if self.on == "many":
-            yield from queue_drops.counters(arm.folder, "after")
+            yield f"mkdir -p /out/{arm.folder}"
+            yield f"in_ns c1 tc -s qdisc show dev r1 >/out/{arm.folder}/{when}.queue"
 
     def figures(self, left: Left) -> Figures:
         yield from figures(left)
         if self.on == "many":
-            yield from queue_drops.figures(left.folder)
+            yield from queue_drops(left.folder)
 
 
 def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
@@ -108,6 +124,77 @@ def _late_acks(router: str, receiver: str, by_ms: int) -> Lines:
     yield "  }"
     yield "}"
     yield "END"
+
+
+def queue_drops(folder: Path) -> Figures:
+    """Yield (metric, value) for the packets that the first hop's queue dropped during a transfer."""
+    # of the root qdisc, the first in each file; a child qdisc counts the same packets again
+    texts = [(folder / f"{when}.queue").read_text() for when in ("before", "after")]
+    before, after = (int(found[1]) if (found := re.search(r"dropped (\d+)", text)) else 0 for text in texts)
+    yield "queue_dropped_packets", float(after - before)
+
+
+class Repeat(Workload):
+    """`count` transfers on one connection, and then one more after each pause."""
+
+    function: ClassVar[str] = "bursts"
+    count: Annotated[int, Field(ge=1, le=100_000)] = 40  # transfers before the first pause
+    every_ms: Annotated[int, Field(ge=1, le=3_600_000)] = 150  # from the start of one transfer to the next
+    pauses_ms: list[Annotated[int, Field(ge=1, le=3_600_000)]] = Field(default=[1000], min_length=1)
+
+    def starts(self, setup: Setup) -> Lines:
+        yield f"bursts='{self.count} {self.every_ms} {','.join(map(str, self.pauses_ms))}'"
+
+    def figures(self, left: Left) -> Figures:
+        for metric, name, divisor in _BURST_FIGURES:
+            if name in left.info:
+                yield metric, left.info[name] / divisor
+
+
+class Visits(Workload):
+    """Requests by curl, or lines typed to an echo server."""
+
+    programs: ClassVar[tuple[str, ...]] = ("nginx", "echo")
+    function: ClassVar[str] = "{by}_visits"
+    one_connection: ClassVar[bool] = False
+    count: Annotated[int, Field(ge=1, le=900)] = 300  # nginx closes a connection after 1,000 requests
+    a_minute: Annotated[int, Field(ge=1, le=60_000)] = 300  # on average
+    on: Literal["kept", "fresh"] = "kept"  # kept: one connection; fresh: one for each request
+
+    def starts(self, setup: Setup) -> Lines:
+        yield f"visits='{self.count} {self.a_minute} {setup.seed} {self.on}' nginx_kept=65"
+        yield from super().starts(setup)
+
+    def figures(self, left: Left) -> Figures:
+        return figures(left)
+
+
+class Talks(Workload):
+    """Requests in several writes, and delayed answers."""
+
+    function: ClassVar[str] = "talks"
+    one_connection: ClassVar[bool] = False
+    count: Requested = 100  # on each of `at_once` connections
+    at_once: Annotated[int, Field(ge=1, le=100)] = 1  # connections at the same time
+    on_one: Annotated[int, Field(ge=0, le=1_000_000)] = 0  # requests before a new connection; 0: all
+    think_ms: Milliseconds = 100  # half to one and a half of this passes between requests
+    writes: Annotated[int, Field(ge=1, le=1000)] = 1  # the number of writes in which a request is sent
+    write_pause_ms: Milliseconds = 0  # mean pause between the writes of a request
+    nagle: bool = False
+    answer_bytes: Annotated[int, Field(ge=1, le=10**8)] = 1
+    answer_after_ms: Milliseconds = 0  # mean delay of the answer
+    read_after_ms: Milliseconds = 0  # mean delay from a request's first byte to reading the rest
+    receive_buffer_bytes: Annotated[int, Field(ge=0, le=10**8)] = 0  # the server's; 0: the kernel's default
+    timestamps: bool = True
+    sack: bool = True
+
+    def starts(self, setup: Setup) -> Lines:
+        for option in ("timestamps", "sack"):
+            if not getattr(self, option):
+                yield f"in_ns c0 sysctl -qw net.ipv4.tcp_{option}=0"
+        asked = json.dumps({**self.model_dump(), "request_bytes": setup.bytes})
+        yield f"talks={shlex.quote(asked)} talks_seed={setup.seed}"
+        yield "start_talks"
 
 
 def responses_ms(folder: Path) -> npt.NDArray[np.float64]:

@@ -5,7 +5,7 @@ module's log and captures."""
 import itertools
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ from tcplearn.metrics import LAB
 from tcplearn.output.rows import Head, tidy
 from tcplearn.traces import tlog, tlog_losses
 
-from . import beside, kernel_log, requests, truth
+from . import kernel_log, requests, truth
 from .arm import NO_ESTIMATOR, SENDER, Arm
 from .guest import arms
 from .kept import made_by
 from .machine import Machine
 from .scenario import Scenario
-from .workload import Figures, Left
+from .workload import SENT, Figures, Left
 
 PACKAGES: dict[str, tuple[str, ...]] = {  # Debian packages whose versions are recorded, by program
     "nginx": ("nginx", "curl"),
@@ -31,6 +31,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {  # Debian packages whose versions are r
 }
 
 TRANSFER = "transfer"  # the flow that is measured under each algorithm; a workload may add others
+SEGMENT_BYTES = 1448  # data in a full Ethernet packet whose TCP header has timestamps
 _SEQUENCES = 1 << 32
 
 Json = dict[str, Any]
@@ -89,7 +90,7 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield "duration_s", info["elapsed_us"] / 1e6
     own_mbps = 8 * info["bytes"] / info["elapsed_us"]
     yield "goodput_mbps", own_mbps
-    yield from beside.figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
+    yield from beside_figures(scenario, folder, own_mbps, info["elapsed_us"], read_nstat)
     resent = info.get("retrans", nstat["TcpRetransSegs"])  # curl reports none, but is alone in its namespace
     yield "retransmitted_packets", resent
     yield "retransmitted_share", resent / max(info.get("data_segs_out", nstat["TcpOutSegs"]), 1)
@@ -107,6 +108,25 @@ def _figures(scenario: Scenario, arm: Arm, folder: Path) -> Figures:
     yield from ((f"module.{name}", value) for name, value in module.items())
     yield from ((f"{'ss' if by == 'send' else by}.{name}", value) for name, value in info.items())
     yield from ((f"nstat.{name}", value) for name, value in nstat.items() if value)
+
+
+def beside_figures(
+    scenario: Scenario,
+    folder: Path,
+    own_mbps: float,
+    elapsed_us: float,
+    read: Callable[[Path], Mapping[str, float]],
+) -> Figures:
+    """Yield (metric, value) for the background TCP senders' mean goodput in Mbit/s, and for Jain's fairness
+    index of their goodputs and `own_mbps`, the goodput of the main transfer, which took `elapsed_us`."""
+    rates = []
+    for k in scenario.counted_senders:
+        sent = read(folder / f"after.x{k}").get(SENT, 0.0) - read(folder / f"before.x{k}").get(SENT, 0.0)
+        rates.append(8 * SEGMENT_BYTES * sent / elapsed_us)
+    if rates:
+        yield "beside_goodput_mbps", sum(rates) / len(rates)
+        every = [own_mbps, *rates]
+        yield "jain_index", sum(every) ** 2 / (len(every) * sum(rate**2 for rate in every))
 
 
 def data_segments(folder: Path) -> float:

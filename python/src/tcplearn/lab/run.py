@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn import jobs
+from tcplearn.bpf import build, floors
 from tcplearn.errors import FailedError, FullDiskError
 from tcplearn.jobs import Job, JobFailedError, Place
 from tcplearn.output import temporary
 
-from . import downloads, guest, live, machine, results, truth
-from .arm import BY_BPF
+from . import downloads, guest, machine, results, truth
+from .arm import BY_BPF, LIVE_BOUNDED
 from .kept import Folders, packed
 from .scenario import Scenario
 
@@ -85,7 +86,7 @@ def job(scenario: Scenario, run: int, fingerprint: str, options: Options) -> Job
         "fingerprint": fingerprint,
         "counted": [arm.folder for arm in guest.arms(scenario, run)] if scenario.transfer.captured else [],
         "truth": list(scenario.path.hop) if scenario.truth and not pcap else [],
-        "live": "" if set(BY_BPF).isdisjoint(scenario.algorithms.settings) else live.identity(),
+        "live": build.preprocessed(floors.SOURCE) if scenario.algorithms.live else "",
     }
     key = hashlib.sha256(f"{fingerprint}\n{seed}\n{script}{document['live']}".encode()).hexdigest()[:20]
     return Job(key, boot, (document,), f"{scenario.name}, run {run}")
@@ -95,7 +96,7 @@ def boot(document: Json) -> bytes:
     """Execute the run that `document` describes; return a tar archive of its output. Raise FailedError."""
     ready = machine.prepared(document["fingerprint"], document["programs"], document["kernel"])
     with temporary.folder() as folder, temporary.folder() as more:
-        files = live.files(more) if document["live"] else ()
+        files = live_files(more) if document["live"] else ()
         seed, limit_s = document["seed"], document["limit_s"]
         try:
             machine.run(ready, document["script"], folder, seed=seed, limit_s=limit_s, files=files)
@@ -114,6 +115,16 @@ def boot(document: Json) -> bytes:
             log.with_name("log.gz").write_bytes(gzip.compress(log.read_bytes(), 6, mtime=0))
             log.unlink()
         return packed(folder)
+
+
+def live_files(folder: Path) -> list[Path]:
+    """Make in `folder` the files that linux/lab/guest/live.sh reads: the BPF program of `tcplearn live`, and
+    its settings as text. Return their paths. Raise UserError or FailedError."""
+    build.compiled(floors.SOURCE, folder / "live.o")
+    for setting in BY_BPF:
+        packed_settings = floors.settings(machine.TICKS_PER_SECOND, bounds_backoff=setting == LIVE_BOUNDED)
+        (folder / f"{setting}.settings").write_text(machine.hex_words(packed_settings))
+    return sorted(folder.iterdir())
 
 
 def _text(path: Path) -> str:

@@ -19,13 +19,10 @@ from . import path as to_netem
 from .arm import BY_BPF, End
 from .arm import NO_ESTIMATOR as NO_ESTIMATOR
 from .arm import STOCK as STOCK
-from .bursts import Repeat
 from .downloads import Downloads
 from .fades import Fades
 from .pages import Pages
-from .requests import Requests
-from .talks import Talks
-from .visits import Visits
+from .requests import Repeat, Requests, Talks, Visits
 from .workload import Handshakes, Workload
 
 _UNITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
@@ -126,6 +123,11 @@ class Algorithms(Table):
     #: additional runs: congestion controls without the module
     plain: list[Literal["reno", "cubic", "vegas", "veno", "westwood", "bbr"]] = Field(default=[])
 
+    @property
+    def live(self) -> bool:
+        """Return whether the BPF program of `tcplearn live` runs under one of the algorithms."""
+        return not set(BY_BPF).isdisjoint(self.settings)
+
     @model_validator(mode="after")
     def _known(self) -> Self:
         for kind, specs in (
@@ -171,13 +173,18 @@ class Scenario(Table):
 
     @property
     def with_programs(self) -> bool:
-        live = not set(BY_BPF).isdisjoint(self.algorithms.settings)
-        return self.programs or self.with_nft or self.transfer.by != "send" or live
+        return self.programs or self.with_nft or self.transfer.by != "send" or self.algorithms.live
 
     @property
     def workloads(self) -> list[Workload]:
         fades = [self.fades or Fades()] if self.path.drawn_fades else []
         return [self.transfer.workload, *fades]
+
+    @property
+    def counted_senders(self) -> list[int]:
+        """Return the indices in `traffic` of the TCP senders whose goodput is a metric."""
+        of = enumerate(self.traffic)
+        return [k for k, traffic in of if traffic.kind == "tcp" and (self.truth or traffic.counted)]
 
     @property
     def with_nft(self) -> bool:

@@ -43,18 +43,6 @@ def shipped(model: Path) -> Path:
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 
 
-def compiled(folder: Path) -> Path:
-    """Compile the BPF program for any kernel with BTF; return the object file in `folder`. Raise UserError or
-    FailedError."""
-    return build.compiled(SOURCE, folder / "first_rto.o")
-
-
-def source() -> str:
-    """Return the preprocessed source of the BPF program, which is part of the key under which a run's result
-    is stored. Raise UserError or FailedError."""
-    return build.preprocessed(SOURCE)
-
-
 @dataclass(frozen=True)
 class Loaded:
     pins: Path = PINS  # the folder of pinned maps
@@ -74,10 +62,9 @@ class Loaded:
                 self.pins.mkdir(exist_ok=True)
             except OSError as error:
                 raise UserError(f"no BPF file system: mount -t bpf bpf {self.pins.parent}") from error
-            program = compiled(folder)
-            _run(
-                bpftool, "prog", "load", program, self.pins / "prog", "type", "sockops", "pinmaps", self.pins
-            )
+            program = build.compiled(SOURCE, folder / "first_rto.o")
+            pinned = ("type", "sockops", "pinmaps", self.pins)
+            _run(bpftool, "prog", "load", program, self.pins / "prog", *pinned)
             value = [f"{byte:#04x}" for byte in settings]
             _run(bpftool, "map", "update", "pinned", self.pins / "settings", *KEY, "value", *value)
             _run(bpftool, "cgroup", "attach", cgroup, "sock_ops", "pinned", self.pins / "prog", "multi")
