@@ -207,7 +207,7 @@ def test_nothing_is_left_when_it_is_stopped(
 def test_a_signal_that_comes_before_the_command_is_handed_on_to_it() -> None:
     script = """
 import os, signal, subprocess
-from tcplearn.emulate.handed_on import HandedOn
+from tcplearn.emulate.commands import HandedOn
 signals = HandedOn([signal.SIGTERM])
 os.kill(os.getpid(), signal.SIGTERM)
 process = subprocess.Popen(["sleep", "600"])

@@ -50,8 +50,8 @@ def emulate(
     from tcplearn.emulate import path as paths
     from tcplearn.emulate import trial
     from tcplearn.emulate.ends import ADDRESSES, ADDRESSES6
-    from tcplearn.emulate.order import Order
     from tcplearn.emulate.result import Result, discarded
+    from tcplearn.emulate.trial import Order
     from tcplearn.scenario import path as network_path
 
     if wait_port and not server:

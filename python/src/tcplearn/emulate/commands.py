@@ -1,30 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Start and end the commands of a client and a server. The calling process is the first process of the
-commands' PID namespace. So the kernel tells it when any process in the namespace ends, even one whose parent
-ended earlier."""
+"""Start and end the commands of a client and a server, and forward signals to them. The calling process is
+the first process of the commands' PID namespace. So the kernel tells it when any process in the namespace
+ends, even one whose parent ended earlier."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from tcplearn.errors import FailedError, UserError, printable
+from tcplearn.errors import FailedError, printable
 
 from . import kernel
+from .trial import NotRunError
 
 _NOT_FOUND, _NOT_RUN = 127, 126
 _BY_SIGNAL = 128
 _ENDS_AFTER_S = 2.0
 _LOOK_EVERY_S = 0.01
-
-
-class NotRunError(UserError):
-    """A command cannot be started. The exit code is that of a shell in this case."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.exit_code = code
 
 
 class Commands:
@@ -109,3 +103,26 @@ class Commands:
 def _left_to_us(process: subprocess.Popen[bytes]) -> int:
     process.returncode = 0  # waitpid above, not the module subprocess, learns of its end
     return process.pid
+
+
+class HandedOn:
+    """Forwards the signals `numbers` to another process. Signals that arrive before to() is called with its
+    PID are stored, and forwarded when to() is called."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self._pid: int | None = None
+        self._waiting: list[int] = []
+        for number in numbers:
+            signal.signal(number, self._take)
+
+    def to(self, pid: int) -> None:
+        self._pid = pid
+        while self._waiting:
+            self._take(self._waiting.pop(0), None)
+
+    def _take(self, number: int, _frame: object) -> None:
+        if self._pid is None:
+            self._waiting.append(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, number)

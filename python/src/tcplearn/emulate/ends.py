@@ -35,22 +35,16 @@ def make(near: str, far: str) -> End:
     the keys in ADDRESSES of this end and of the other. Raise OSError or FailedError."""
     kernel.unshare(kernel.NEW_NET)
     end = End(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC), kernel.tun(DEVICE))
-    lines = ["link set lo up"]
-    if has_ipv6():  # it sends nothing of its own accord over the link
-        lines += [f"link set {DEVICE} addrgenmode none"]
-    lines += [
+    lines = [
+        "link set lo up",
         f"link set {DEVICE} multicast off mtu {MTU} txqueuelen {_QUEUE_PACKETS} up",
         f"addr add {ADDRESSES[near]} peer {ADDRESSES[far]} dev {DEVICE}",
     ]
     if has_ipv6():
-        lines += [f"addr add {ADDRESSES6[near]} peer {ADDRESSES6[far]} dev {DEVICE} nodad"]
-    done = subprocess.run(
-        [debian.to_start("ip"), "-batch", "-"],
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        lines.insert(1, f"link set {DEVICE} addrgenmode none")  # it sends nothing of its own accord
+        lines.append(f"addr add {ADDRESSES6[near]} peer {ADDRESSES6[far]} dev {DEVICE} nodad")
+    command, script = [debian.to_start("ip"), "-batch", "-"], "\n".join(lines)
+    done = subprocess.run(command, input=script, capture_output=True, text=True, check=False)
     if done.returncode:
         raise FailedError(f"ip: {last_line(done.stderr)}")
     return end
@@ -61,8 +55,7 @@ def has_ipv6() -> bool:
 
 
 def variables() -> dict[str, str]:
-    """Return the environment variables that tell the client's command and the server's command the IP
-    addresses of the client and the server."""
+    """Return the environment variables that tell both commands the addresses of client and server."""
     out = {f"TCPLEARN_{end}": address for end, address in ADDRESSES.items()}
     if has_ipv6():
         out |= {f"TCPLEARN_{end}6": address for end, address in ADDRESSES6.items()}

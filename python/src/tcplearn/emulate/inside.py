@@ -15,7 +15,7 @@ import os
 import select
 import signal
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,8 @@ from tcplearn.errors import FailedError, UserError
 from tcplearn.interrupts import ENDING
 
 from . import ends, kernel
-from .commands import Commands
-from .handed_on import HandedOn
-from .order import Order, order_of
+from .commands import Commands, HandedOn
+from .trial import Order
 
 _SERVER_WITHIN_S = 30.0
 _ALL = (*ENDING, signal.SIGINT)
@@ -37,33 +36,6 @@ class _Stopped(Exception):
     """A signal came before the client's command was started."""
 
 
-class _Link:
-    """The emulated path, which carries packets in a thread of its own."""
-
-    def __init__(self, order: Order, client: ends.End, server: ends.End) -> None:
-        self._path = _native.EmulatedPath(order.hops, order.seed)
-        self._stop = os.eventfd(0, os.EFD_CLOEXEC)
-        self._given = (client.device, server.device, self._stop, order.syns, order.syn_acks, order.spin_us)
-        self._found: dict[str, Any] | RuntimeError | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._found = self._path.carry(*self._given)
-        except RuntimeError as error:
-            self._found = error
-
-    def end(self) -> dict[str, Any]:
-        """Stop the emulated path; return the numbers of packets that it forwarded and dropped, and the
-        packets' lateness. Raise FailedError."""
-        os.eventfd_write(self._stop, 1)
-        self._thread.join()
-        if not isinstance(self._found, dict):
-            raise FailedError(f"the emulated link failed: {self._found}")
-        return self._found
-
-
 def _emulate(order: Order) -> dict[str, Any]:
     """Run the client's command in `order`, and the server's if there is one, over the emulated link; return
     the exit codes, the numbers of forwarded and dropped packets, and the packets' lateness. Raise UserError
@@ -71,21 +43,26 @@ def _emulate(order: Order) -> dict[str, Any]:
     server = ends.make("SERVER", "CLIENT")
     client = ends.make("CLIENT", "SERVER")
     commands = Commands({**order.environment, **ends.variables()})
-    serving = 0
-    if order.server:
-        serving = commands.start_server(order.server, server.network)
+    serving = commands.start_server(order.server, server.network) if order.server else 0
     if order.wait_port:
         kernel.enter(server.network)
         what = f"opened port {order.wait_port}"
         commands.wait_until(lambda: ends.is_listening(order.wait_port), serving, what, _SERVER_WITHIN_S)
         kernel.enter(client.network)
-    link = _Link(order, client, server)
+    stop = os.eventfd(0, os.EFD_CLOEXEC)
+    link = (client.device, server.device, stop, order.syns, order.syn_acks, order.spin_us)
+    carry = _native.EmulatedPath(order.hops, order.seed).carry
+    carried = ThreadPoolExecutor(1).submit(carry, *link)
     signals = HandedOn(_ALL)
     asking = commands.start(order.command)
     signals.to(asking)
     signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
     code = commands.wait(asking)
-    found = link.end()
+    os.eventfd_write(stop, 1)
+    try:
+        found = carried.result()
+    except RuntimeError as error:
+        raise FailedError(f"the emulated link failed: {error}") from error
     served = commands.stop(serving) if serving else None
     overrun = ends.overrun(client) + ends.overrun(server)
     return {"exit_code": code, "server_exit_code": served, "overrun": overrun, **found}
@@ -136,14 +113,13 @@ def _namespaces() -> None:
 
 
 def main(parent: int, order: int, result: int) -> None:
-    """Read an order from the pipe `order`, run it in new namespaces, and write its result to the pipe
-    `result`. Do nothing if the process `parent` has already ended."""
+    """Run the order from the pipe `order` in new namespaces; write its result to the pipe `result`."""
     kernel.die_with_parent()
     if os.getppid() != parent:
         return
     signal.pthread_sigmask(signal.SIG_BLOCK, _ALL)  # until each process has its handlers
     with os.fdopen(order) as pipe:
-        given = order_of(pipe.read())
+        given = Order(**json.load(pipe))
     try:
         _namespaces()
     except OSError as error:

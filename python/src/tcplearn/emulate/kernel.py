@@ -19,8 +19,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def _call(name: str, *arguments: object) -> None:
-    """Call the function `name` of libc. Raise OSError if it returns a negative number, which means that it
-    failed."""
+    """Call the function `name` of libc. Raise OSError if it returns a negative number."""
     if getattr(_LIBC, name)(*arguments) < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number).lower()}")

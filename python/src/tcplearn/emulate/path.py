@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplearn.scenario import link_trace
-from tcplearn.scenario.path import BOTH, Change, Direction, NetworkPath, Side, each_of
+from tcplearn.scenario.path import BOTH, Change, Changed, Direction, NetworkPath, Side, each_of
 
 HOST = "the emulator"
 _MS, _S = 1e6, 1e9  # nanoseconds
@@ -91,19 +91,16 @@ def _bursts(d: Direction) -> Tree | None:
 
 def _changes(changes: list[Change], name: str, side: Side) -> Iterator[Tree]:
     for change in sorted(changes, key=lambda c: c.at_s):
-        changed = getattr(change, side)
+        changed: Changed | None = getattr(change, side)
         if change.hop != name or changed is None:
             continue
-        given = changed.model_dump(exclude_none=True)
-        out = _dated(change)
-        if "rate_mbps" in given:
-            out["rate_mbps"] = given["rate_mbps"]
-        if "loss_percent" in given:
-            out["loss"] = given["loss_percent"] / 100
-        for key in ("delay", "jitter"):
-            if f"{key}_ms" in given:
-                out[f"{key}_ns"] = _ns(given[f"{key}_ms"], _MS)
-        yield out
+        values = {
+            "rate_mbps": changed.rate_mbps,
+            "loss": None if changed.loss_percent is None else changed.loss_percent / 100,
+            "delay_ns": None if changed.delay_ms is None else _ns(changed.delay_ms, _MS),
+            "jitter_ns": None if changed.jitter_ms is None else _ns(changed.jitter_ms, _MS),
+        }
+        yield _dated(change) | {key: value for key, value in values.items() if value is not None}
 
 
 def _dated(one: Any) -> Tree:

@@ -34,8 +34,7 @@ class Result:
 
     @property
     def unusable(self) -> list[str]:
-        """Return the reasons why the emulated link differed from the path's description. The list is empty if
-        the run can be used."""
+        """Return the reasons why the emulated link differed from the path's description, if it did."""
         return [*self._why()]
 
     def _why(self) -> Iterator[str]:
@@ -50,8 +49,7 @@ class Result:
             yield f"the server ended with code {self.found['server_exit_code']} before the command"
 
     def record(self) -> dict[str, Any]:
-        """Return, for JSON, the entries of `found`, the lateness of a packet above which the run cannot be
-        used, and the reasons why this run cannot be used."""
+        """Return the entries of `found`, the limit of lateness and the reasons in `unusable`, for JSON."""
         return {**self.found, "late_limit_us": self.late_limit_us, "unusable": self.unusable}
 
     def lines(self) -> Iterator[str]:

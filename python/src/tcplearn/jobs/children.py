@@ -23,8 +23,7 @@ class Stopped(Exception):
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `command` and return its output and exit code. Raise OSError if it cannot start, and Stopped if the
-    function `stop` ended it."""
+    """Run `command`. Raise OSError if it cannot start, and Stopped if `stop` ended it."""
     with _lock:
         if _stopping:
             raise Stopped
@@ -69,8 +68,7 @@ def allow() -> None:
 
 
 def with_parent(command: Sequence[str], how: str = "KILL") -> list[str]:
-    """Return `command` with a prefix that makes the kernel send the signal `how` to it when the thread that
-    started it ends."""
+    """Prefix `command` so that the kernel sends it `how` when the thread that started it ends."""
     return ["setpriv", "--pdeathsig", how, "--", *command]
 
 

@@ -22,9 +22,9 @@ from tcplearn.errors import FailedError, UserError, need_extra
 from tcplearn.jobs import children
 from tcplearn.jobs.job import Failure, Job, outcome
 
-Json = dict[str, Any]
+Ended = Generator[tuple[Job, Any], None, None]
 #: Runs jobs and yields each with its result or its Failure, in the order in which they end.
-Pool = Callable[[Sequence[Job]], Generator[tuple[Job, Any], None, None]]
+Pool = Callable[[Sequence[Job]], Ended]
 
 RETRIES = 3  # how often Dask gives a job to another worker after its worker died
 
@@ -57,7 +57,7 @@ class Place:
 def threads(workers: int) -> Pool:
     """Return a function that runs jobs in `workers` threads of this process."""
 
-    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    def pool(jobs: Sequence[Job]) -> Ended:
         executor = futures.ThreadPoolExecutor(max(1, workers))
         waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
         try:
@@ -74,7 +74,7 @@ def threads(workers: int) -> Pool:
     return pool
 
 
-def one_by_one(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+def one_by_one(jobs: Sequence[Job]) -> Ended:
     """Run `jobs` in this thread; yield each with its result or its Failure."""
     for job in jobs:
         yield job, outcome(job.function, job.arguments)
@@ -97,16 +97,15 @@ def _leave_results_to_workers(executor: futures.ProcessPoolExecutor) -> None:
 def processes(workers: int) -> Pool:
     """Return a function that runs jobs in `workers` processes or, if one is enough, in this thread."""
 
-    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    def pool(jobs: Sequence[Job]) -> Ended:
         if min(workers, len(jobs)) <= 1:
             yield from one_by_one(jobs)
             return
         context = multiprocessing.get_context("spawn")  # a fork could copy a lock that the progress bar holds
         others = set(multiprocessing.active_children())
         with search_path.safe():  # this also starts Python's semaphore tracker
-            executor = futures.ProcessPoolExecutor(
-                min(workers, len(jobs)), context, _start_worker, (os.getpid(),)
-            )
+            count = min(workers, len(jobs))
+            executor = futures.ProcessPoolExecutor(count, context, _start_worker, (os.getpid(),))
         try:
             with search_path.safe():  # submitting a job starts a worker
                 waiting = {executor.submit(outcome, job.function, job.arguments): job for job in jobs}
@@ -114,9 +113,8 @@ def processes(workers: int) -> Pool:
             for done in futures.as_completed(waiting):
                 yield waiting[done], done.result()
         except BrokenProcessPool as error:
-            raise FailedError(
-                "a worker process died, perhaps for lack of memory; give a smaller --jobs"
-            ) from error
+            why = "a worker process died, perhaps for lack of memory; give a smaller --jobs"
+            raise FailedError(why) from error
         except BaseException:
             for process in set(multiprocessing.active_children()) - others:
                 process.terminate()
@@ -132,9 +130,23 @@ def processes(workers: int) -> Pool:
 def dask(address: str) -> Pool:
     """Return a function that runs jobs on the Dask cluster whose scheduler has the address `address`."""
 
-    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    def pool(jobs: Sequence[Job]) -> Ended:
         with contextlib.closing(_client(address)) as client:
-            yield from _through(client, jobs)
+            as_completed: Any = importlib.import_module("distributed").as_completed
+            waiting = {  # the key is a hash of what determines the result, so two sweeps share a common run
+                client.submit(
+                    outcome,
+                    job.function,
+                    job.arguments,
+                    key=f"tcplearn-{job.key}",
+                    pure=False,
+                    retries=RETRIES,
+                ): job
+                for job in jobs
+            }
+            for done in as_completed(waiting, loop=client.loop):
+                yield waiting.pop(done), _answer(done)
+                done.release()
 
     return pool
 
@@ -143,7 +155,7 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
     """Return a function that runs jobs in `jobs_at_once` Slurm jobs, and replaces Slurm jobs that end early.
     Slurm's logs go to the folder `logs`."""
 
-    def pool(jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
+    def pool(jobs: Sequence[Job]) -> Ended:
         need_extra("cluster", "--slurm")
         slurm_cluster: Any = importlib.import_module("dask_jobqueue").SLURMCluster
         if not shutil.which("sbatch"):  # without sbatch, dask-jobqueue would wait for its jobs forever
@@ -160,7 +172,7 @@ def slurm(jobs_at_once: int, logs: Path) -> Pool:
     return pool
 
 
-def _unless_configured(logs: Path) -> Json:
+def _unless_configured(logs: Path) -> dict[str, Any]:
     configured: Any = importlib.import_module("dask.config").get("jobqueue.slurm", {})
     ours = {"cores": 1, "processes": 1, "memory": "1GiB", "log-directory": str(logs)}
     asked = {key.replace("-", "_"): value for key, value in ours.items() if configured.get(key) is None}
@@ -177,21 +189,6 @@ def _client(address: str) -> Any:
         return client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise UserError(f"--scheduler {address}: no scheduler answers there; give HOST:PORT") from error
-
-
-def _through(client: Any, jobs: Sequence[Job]) -> Generator[tuple[Job, Any], None, None]:
-    as_completed: Any = importlib.import_module("distributed").as_completed
-
-    waiting = {  # the key is a hash of what determines the result, so two sweeps share a run that both need
-        client.submit(
-            outcome, job.function, job.arguments, key=f"tcplearn-{job.key}", pure=False, retries=RETRIES
-        ): job
-        for job in jobs
-    }
-    for done in as_completed(waiting, loop=client.loop):
-        job = waiting.pop(done)
-        yield job, _answer(done)
-        done.release()
 
 
 def _answer(done: Any) -> Any:

@@ -74,18 +74,14 @@ def run(
         for job, result in results:
             spent, ended = spent + job.cost, ended + 1
             if isinstance(result, Failure):
-                done.failures.append(_failed(job, result, kept))
+                again, log = kept.put_failed(job, result.log)
+                where = f"; log: {log}" if log else ""
+                done.failures.append(f"{job.title}: {result.message}{where}; again: {again}")
                 say(done.failures[-1])
             else:
                 done.results[job.key] = kept.put(job, result)
             tell()
     return done
-
-
-def _failed(job: Job, failure: Failure, kept: Kept) -> str:
-    again, log = kept.put_failed(job, failure.log)
-    where = f"; log: {log}" if log else ""
-    return f"{job.title}: {failure.message}{where}; again: {again}"
 
 
 @contextlib.contextmanager

@@ -62,10 +62,10 @@ class Kept(ABC):
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
         """Store a description of a failed job, and `log`. Return the command that repeats the job, and the
         path of the file with `log` (None if `log` is empty)."""
-        if name_of(job) not in REPEATABLE:
-            return "the same command", self._failed(job, ".log", log) if log else None
-        file = self._failed(job, ".json", described(job))
-        again = shlex.join([sys.executable, SAFE, "-m", "tcplearn.jobs", str(file)])
+        again = "the same command"
+        if name_of(job) in REPEATABLE:
+            file = self._failed(job, ".json", described(job))
+            again = shlex.join([sys.executable, SAFE, "-m", "tcplearn.jobs", str(file)])
         return again, self._failed(job, ".log", log) if log else None
 
     def _failed(self, job: Job, suffix: str, text: str) -> Path:

@@ -92,8 +92,7 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Run the golden vectors (inputs with expected outputs) through the algorithms of the kernel module in
-    `machine`. Return a report. Raise FailedError if an output differs from the expected one."""
+    """Run the golden vectors through the module's algorithms. Return a report. Raise FailedError."""
     out = run_check(machine, "vectors", given=vector_lines(ROOT / "vectors"))["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
     if "bad_lines 0" not in out:
@@ -174,8 +173,7 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the kernel module in `machine` on several processors for `seconds`; return a report. Raise
-    FailedError on a problem."""
+    """Stress the module on several processors for `seconds`; return a report. Raise FailedError."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -209,8 +207,7 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine) -> list[str]:
-    """Check privileges, memory and failed allocations of the kernel module in `machine`, with debugfs and
-    without. Return a report. Raise FailedError."""
+    """Check privileges, memory and failed allocations, with debugfs and without; raise FailedError."""
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)
@@ -218,8 +215,7 @@ def check_module(machine: Machine) -> list[str]:
 
 
 def check_packets(machine: Machine) -> list[str]:
-    """Exchange single packets with the kernel of `machine`, by scripts that say which packet must come when.
-    Return a report. Raise FailedError."""
+    """Exchange packets by scripts that say which must come when; return a report. Raise FailedError."""
     left = run_check(machine, "packets", limit_s=3600)
     return _passed("packets", left.get("results", ""), [left])
 
@@ -255,7 +251,6 @@ def startups_compared(lines: Sequence[str]) -> list[str]:
 
 
 def _loss(case: Json) -> int:
-    """Return what the kernel module can know about the packets that the handshake of `case` lost."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return _WHOLE
     if case["side"] == "passive":

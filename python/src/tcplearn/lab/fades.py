@@ -48,8 +48,7 @@ class Fades(Workload):
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
-    """Draw `count` fades (periods in which a hop loses all packets) from the random seed `seed`. Return their
-    (beginning, end) in ms from the start of the transfer."""
+    """Draw (beginning, end) of `count` fades, in ms from the start of the transfer, from `seed`."""
     rng = random.Random(f"fades/{seed}")
     shortest_ms, longest_ms = (1000 * s for s in fades.lasts_s)
     out, now_ms = [], 0

@@ -27,8 +27,7 @@ _SHELL = (
 
 
 def arms(scenario: Scenario, run: int) -> list[Arm]:
-    """Return the algorithms that `scenario` compares, rotated by the run's number `run` so that none always
-    comes first."""
+    """Return the algorithms that `scenario` compares, rotated by `run` so that none always comes first."""
     a = scenario.algorithms
     crossed = [
         Arm(c, e, t, startup=s, at=at)

@@ -46,8 +46,7 @@ class System:
 
     @property
     def users(self) -> int | None:
-        """Return the number of references that the kernel holds to the loaded module, or None if it is not
-        loaded."""
+        """Return how many references the kernel holds to the loaded module, or None without the module."""
         for line in self.text("proc/modules").splitlines():
             words = line.split()
             if words[0] == "tcplearn":
@@ -177,7 +176,6 @@ def remove(system: System) -> list[str]:
 
 
 def _forget(system: System) -> None:
-    """Remove the sources and the builds of this version of the kernel module from DKMS."""
     if system.which("dkms") and (system.root / "var/lib/dkms/tcplearn" / version()).exists():
         system.run(["dkms", "remove", f"tcplearn/{version()}", "--all"])
     shutil.rmtree(system.root / "usr/src" / f"tcplearn-{version()}", ignore_errors=True)

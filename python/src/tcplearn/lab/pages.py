@@ -59,8 +59,7 @@ class Pages(Workload):
 
 
 def lost_pages(handshakes: Handshakes | None, pages: Pages, seed: int) -> list[int]:
-    """Return indices, drawn from `seed`, of the pages (fetches by curl) whose handshake loses packets. They
-    are equal for all algorithms."""
+    """Draw the indices of the pages whose handshake loses packets: equal for all algorithms."""
     if handshakes is None:
         return []
     count = max(1, round(pages.count * handshakes.percent / 100))

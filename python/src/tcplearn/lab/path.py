@@ -131,8 +131,7 @@ def fading(path: NetworkPath) -> tuple[str, str, str]:
 
 
 def follows(path: NetworkPath) -> Iterator[str]:
-    """Yield the shell commands that change the rates of links with a trace, as the trace says, in the
-    background."""
+    """Yield the shell commands that make links with a trace follow it, in the background."""
     for i, hop in enumerate(path.hops):
         left = gateway(i)
         ends = (
@@ -191,7 +190,6 @@ def _lost(d: Direction) -> Direction:
 
 
 def _moves(path: NetworkPath, hop: str, side: Side) -> bool:
-    """Return whether the direction `side` of `hop` changes during a run."""
     drawn = path.drawn_fades
     is_drawn = drawn is not None and drawn.hop == hop and side in each_of(drawn.sides)
     return is_drawn or bool(_dated(path, hop, side))

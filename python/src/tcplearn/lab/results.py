@@ -152,8 +152,7 @@ def _of_module(counts: dict[str, float]) -> Figures:
 
 
 def _of_losses(folder: Path, loss: str, module: Mapping[str, float]) -> Figures:
-    """Yield (metric, value) for the decisions of the loss classifier `loss`; `module` has the increments of
-    the kernel module's counters."""
+    """Yield the metrics of the loss classifier `loss`; `module` has increments of the module's counters."""
     found = folder.parent / truth.FILE
     drops = truth.drops(folder.parent) if found.exists() else None
     if not loss:
@@ -193,8 +192,7 @@ def _pairs(path: Path) -> dict[str, float]:
 
 
 def read_nstat(path: Path) -> dict[str, float]:
-    """Return the counters in the file `path`, a copy of /proc/net/snmp or /proc/net/netstat, by the names
-    that nstat gives them."""
+    """Return the counters in a copy of /proc/net/snmp or /proc/net/netstat, by nstat's names."""
     lines = path.read_text().splitlines()
     out: dict[str, float] = {}
     for names, values in zip(lines[::2], lines[1::2], strict=True):

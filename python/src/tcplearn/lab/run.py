@@ -40,8 +40,7 @@ class Finished:
 
 
 def seed_of(scenario: Scenario, run: int) -> int:
-    """Return the seed of run number `run`: the scenario's seed for run 0, otherwise a hash of that seed and
-    `run`."""
+    """Return the seed of run number `run`: the scenario's for run 0, else a hash of it and `run`."""
     if run == 0:
         return scenario.runs.seed
     text = f"{scenario.runs.seed}/{run}".encode()

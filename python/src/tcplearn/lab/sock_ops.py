@@ -37,8 +37,7 @@ def missing() -> str:
 
 
 def shipped(model: Path) -> Path:
-    """Return the path of the file of the first-RTO model `model`. If no file has this path, but tcplearn has
-    a model of this name, return the file of that model."""
+    """Return the file `model` or, if there is none, that of tcplearn's first-RTO model of this name."""
     file = ROOT / "core" / "models" / f"rtt_{model}.json"
     return file if model.name == str(model) and file.exists() and not model.exists() else model
 

@@ -178,8 +178,7 @@ class DrawnFades(Table):
 
 
 class SenderQueue(Table):
-    """Describes the queue of the sender's own network device. The sender's TCP knows which of its segments
-    wait there."""
+    """The queue of the sender's own network device, in which its TCP knows of its segments."""
 
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)]
     queue_ms: Annotated[float, Field(gt=0, le=60_000)]  # a packet that would wait longer is dropped
@@ -266,8 +265,7 @@ def expanded(value: Any, host: str) -> Any:
 
 
 def load(file: Path, host: str) -> NetworkPath:
-    """Return the network path that `file` describes, for the program `host` (one of HOSTS). Raise
-    UserError."""
+    """Return the network path in `file` for the program `host` (one of HOSTS). Raise UserError."""
     return check.checked(NetworkPath, {**_for(host, tree.extended(file)), "source": str(file)}, file)
 
 

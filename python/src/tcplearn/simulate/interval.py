@@ -9,8 +9,7 @@ from functools import cache
 
 @cache
 def t_quantile(p: float, freedom: int) -> float:
-    """Return the quantile for the probability `p` > 1/2 of Student's t with `freedom` degrees of freedom, by
-    bisection."""
+    """Return the quantile for `p` > 1/2 of Student's t with `freedom` degrees, by bisection."""
     low, high = 0.0, 1.0
     while _t_below(high, freedom) < p:
         high *= 2

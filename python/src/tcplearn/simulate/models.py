@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, Strict, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
 from tcplearn import losses
 from tcplearn.scenario import path as network_path
@@ -16,11 +16,10 @@ from tcplearn.simulate.path import topology as to_topology
 from tcplearn.simulate.policies import FirstRtoPolicy, Resend, Startup
 
 T = TypeVar("T", "Dumbbell", "Path")
-Positive = Annotated[float, Strict(), Field(gt=0, le=1e9)]
-NotNegative = Annotated[float, Strict(), Field(ge=0, le=1e9)]
-Share = Annotated[float, Strict(), Field(ge=0, lt=1)]
-Count = Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
-Flag = Annotated[bool, Strict()]
+Positive = Annotated[float, Field(gt=0, le=1e9)]
+NotNegative = Annotated[float, Field(ge=0, le=1e9)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_CONNECTIONS = 750_000  # the largest number in a run of tambuwal2018, section 3
 CONNECTION_BYTES = 10_000  # the approximate size of a connection that PackMime generates
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
@@ -44,21 +43,10 @@ def _timing(text: str) -> str:
     return text
 
 
-CongestionControl = Literal[
-    "TcpNewReno",
-    "TcpLinuxReno",
-    "TcpCubic",
-    "TcpVegas",
-    "TcpVeno",
-    "TcpWestwood",
-    "TcpBbr",
-    "NewReno",
-    "Veno",
-    "Vegas",
-    "LinuxVegas",
-    "Westwood",
-    "LinuxWestwood",
-]
+Ns3Control = Literal["TcpNewReno", "TcpLinuxReno", "TcpCubic", "TcpVegas", "TcpVeno", "TcpWestwood", "TcpBbr"]
+OwnControl = Literal["NewReno", "Veno", "Vegas", "LinuxVegas", "Westwood", "LinuxWestwood"]
+CongestionControl = Literal[Ns3Control, OwnControl]
+WifiMode = Literal["DsssRate1Mbps", "DsssRate2Mbps", "DsssRate5_5Mbps", "DsssRate11Mbps"]
 Timing = Annotated[str, AfterValidator(_timing)]
 Packets = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterValidator(_rising)]
@@ -66,7 +54,7 @@ Span = Annotated[list[NotNegative], Field(min_length=2, max_length=2), AfterVali
 
 class Manet(Table):
     kind: Literal["manet"]
-    nodes: Annotated[int, Strict(), Field(ge=2, le=1000)]
+    nodes: Annotated[int, Field(ge=2, le=1000)]
     width_m: Positive
     height_m: Positive
     range_m: Positive
@@ -74,14 +62,14 @@ class Manet(Table):
     mobility: Literal["none", "random-waypoint"]
     speed_mps: Span
     pause_s: NotNegative
-    data_mode: Literal["DsssRate1Mbps", "DsssRate2Mbps", "DsssRate5_5Mbps", "DsssRate11Mbps"]
-    control_mode: Literal["DsssRate1Mbps", "DsssRate2Mbps", "DsssRate5_5Mbps", "DsssRate11Mbps"]
+    data_mode: WifiMode
+    control_mode: WifiMode
     queue_packets: Count
     queue_delay_s: Positive
-    rts_bytes: Annotated[int, Strict(), Field(ge=0, le=65535)]
-    retries_short: Annotated[int, Strict(), Field(ge=1, le=255)]
-    retries_long: Annotated[int, Strict(), Field(ge=1, le=255)]
-    hello: Flag
+    rts_bytes: Annotated[int, Field(ge=0, le=65535)]
+    retries_short: Annotated[int, Field(ge=1, le=255)]
+    retries_long: Annotated[int, Field(ge=1, le=255)]
+    hello: bool
     active_route_s: Positive
     route_queue_s: Positive
     route_queue_packets: Count
@@ -102,7 +90,7 @@ def _traced_droptail(table: T) -> T:
 
 class Dumbbell(Table):
     kind: Literal["dumbbell"]
-    hosts_per_side: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    hosts_per_side: Annotated[int, Field(ge=1, le=1000)]
     access_mbps: Positive
     access_ms: NotNegative
     rate_mbps: Positive
@@ -149,7 +137,7 @@ class Path(Table):
     queue_bdp: NotNegative = 0.0  # bandwidth-delay products in place of queue_packets; 0: not used
     trace: str = ""  # a Mahimahi link trace instead of rate_mbps
     loss_rate: Share
-    loss_burst_packets: Annotated[float, Strict(), Field(ge=1, le=1000)] = 1.0  # mean length; 1: independent
+    loss_burst_packets: Annotated[float, Field(ge=1, le=1000)] = 1.0  # mean length; 1: independent
     loss_place: Literal["first-hop", "bottleneck", "last-hop"] = "last-hop"
     last_hop_mbps: NotNegative = 0.0  # rate of the last hop, which then has queue_packets too; 0: no limit
     reorder_rate: Share = 0.0
@@ -164,7 +152,7 @@ class Path(Table):
 
 class DelayBox(Table):
     kind: Literal["delaybox"]  # each connection has its own delay and loss; all share the bottleneck
-    pairs: Annotated[int, Strict(), Field(ge=1, le=64)]  # pairs of nodes that represent the clouds
+    pairs: Annotated[int, Field(ge=1, le=64)]  # pairs of nodes that represent the clouds
     edge_mbps: Positive
     rate_mbps: Positive
     delay_ms: NotNegative  # the one-way delay that all paths have; a path's random delay is added to it
@@ -182,7 +170,7 @@ class DelayBox(Table):
 
 class Ftp(Table):
     kind: Literal["ftp"]
-    flows: Annotated[int, Strict(), Field(ge=1, le=20_000)]
+    flows: Annotated[int, Field(ge=1, le=20_000)]
     packets: Packets
     start_s: Span
 
@@ -196,29 +184,29 @@ class Bursts(Table):
 
 class _BesideUdp(Table):
     udp: Literal["none", "cbr", "onoff"] = "none"
-    udp_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0  # mean, over the bottleneck's rate
-    udp_reverse_share: Annotated[float, Strict(), Field(ge=0, le=10)] = 0.0
+    udp_share: Annotated[float, Field(ge=0, le=10)] = 0.0  # mean, over the bottleneck's rate
+    udp_reverse_share: Annotated[float, Field(ge=0, le=10)] = 0.0
     udp_on_s: Positive = 0.5  # mean of the exponential on times of "onoff"
     udp_off_s: Positive = 0.5
 
 
 class Requests(_BesideUdp):
     kind: Literal["requests"]  # on persistent connections, each answered with one byte
-    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]
+    flows: Annotated[int, Field(ge=1, le=1000)]
     start_s: Span
     count: Count  # requests of each flow; the run ends after the last answer, or at duration_s
-    request_bytes: Annotated[int, Strict(), Field(ge=1, le=1_000_000)]
+    request_bytes: Annotated[int, Field(ge=1, le=1_000_000)]
     think_s: Positive  # mean time from an answer to the next request
     answer_after_s: NotNegative = 0.0  # the server's delay, uniform from 0 to twice this mean
-    stream: Flag = False  # whether requests are sent without waiting for earlier answers
+    stream: bool = False  # whether requests are sent without waiting for earlier answers
 
 
 class Long(_BesideUdp):
     kind: Literal["long"]  # long transfers
-    flows: Annotated[int, Strict(), Field(ge=1, le=1000)]  # the ones that are measured
+    flows: Annotated[int, Field(ge=1, le=1000)]  # the ones that are measured
     packets: Packets | None = None  # of a measured transfer; None: endless, as the other transfers are
     start_s: Span
-    beside: Annotated[int, Strict(), Field(ge=0, le=1000)] = 0  # other transfers
+    beside: Annotated[int, Field(ge=0, le=1000)] = 0  # other transfers
     beside_congestion_control: CongestionControl = "TcpNewReno"
     beside_start_s: Span = Field(default=[0.0, 0.0])
 
@@ -233,26 +221,24 @@ def _classifier(text: str) -> str:
 
 class Loss(Table):
     classifier: Annotated[str, AfterValidator(_classifier)]  # as "mlp:model=own.json"
-    acts: Flag  # whether the sender keeps cwnd after a loss that is called random
+    acts: bool  # whether the sender keeps cwnd after a loss that is called random
     cut: Literal["decision", "probability"] = "decision"  # window cut by the cause or its probability
-    rows: Annotated[int, Strict(), Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
-    veno_beta: Annotated[int, Strict(), Field(ge=1, le=1000)]  # TcpVeno's beta
+    rows: Annotated[int, Field(ge=0, le=1_000_000)]  # the most fast retransmits in a report
+    veno_beta: Annotated[int, Field(ge=1, le=1000)]  # TcpVeno's beta
 
 
 class Web(Table):
     kind: Literal["web"]  # connections by PackMime-HTTP
-    level: Annotated[
-        float, Strict(), Field(ge=0.01, le=3)
-    ]  # share of the bottleneck's rate; above 1: a flash crowd
-    connections: Annotated[int, Strict(), Field(ge=1, le=MOST_CONNECTIONS)]  # begun after the warm-up
+    level: Annotated[float, Field(ge=0.01, le=3)]  # share of the bottleneck's rate; above 1: a flash crowd
+    connections: Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)]  # begun after the warm-up
     warmup_s: NotNegative
     drain_s: Positive  # the time at the end for open connections to finish
-    persistent: Flag  # HTTP/1.1, in which some connections fetch several objects
-    crowd: Flag = False  # no connection begins after the measured ones
-    response_max_bytes: Annotated[float, Strict(), Field(ge=1000, le=1e9)]
+    persistent: bool  # HTTP/1.1, in which some connections fetch several objects
+    crowd: bool = False  # no connection begins after the measured ones
+    response_max_bytes: Annotated[float, Field(ge=1000, le=1e9)]
     startup: Startup
-    startup_share: Annotated[float, Strict(), Field(ge=0, le=1)]  # others have the policy `standard`
-    places: Annotated[int, Strict(), Field(ge=0, le=10_000)] = 0  # destinations; 0: one for each connection
+    startup_share: Annotated[float, Field(ge=0, le=1)]  # others have the policy `standard`
+    places: Annotated[int, Field(ge=0, le=10_000)] = 0  # destinations; 0: one for each connection
     first_rto: FirstRtoPolicy | None = None  # at both ends; None: connect_timeout_s
 
     @model_validator(mode="after")
@@ -264,18 +250,18 @@ class Web(Table):
 
 class Tcp(Table):
     congestion_control: CongestionControl
-    segment_bytes: Annotated[int, Strict(), Field(ge=88, le=9000)]
-    buffer_bytes: Annotated[int, Strict(), Field(ge=1000, le=2**30)]
-    initial_window: Annotated[int, Strict(), Field(ge=1, le=1000)]
-    cwnd_max_bytes: Annotated[int, Strict(), Field(ge=0, le=2**30)]  # 0: no limit
-    delayed_ack_segments: Annotated[int, Strict(), Field(ge=1, le=100)]
+    segment_bytes: Annotated[int, Field(ge=88, le=9000)]
+    buffer_bytes: Annotated[int, Field(ge=1000, le=2**30)]
+    initial_window: Annotated[int, Field(ge=1, le=1000)]
+    cwnd_max_bytes: Annotated[int, Field(ge=0, le=2**30)]  # 0: no limit
+    delayed_ack_segments: Annotated[int, Field(ge=1, le=100)]
     delayed_ack_s: NotNegative
     connect_timeout_s: Positive
     backoff_max_s: Positive
     max_segment_lifetime_s: Positive
-    sack: Flag
-    keep_backoff: Flag
-    timestamps: Flag = False
+    sack: bool
+    keep_backoff: bool
+    timestamps: bool = False
     resend: Resend = ""  # a resend policy of the core; "": ns-3's own timer
 
     @model_validator(mode="after")
@@ -342,8 +328,8 @@ class Scenario(Table):
 class Grid(Table):
     algorithms: Annotated[list[str], Field(min_length=1)]  # all combinations with the following lists are run
     timings: Annotated[list[Timing], Field(min_length=1)]
-    seeds: Annotated[int, Strict(), Field(ge=1, le=100_000)]
-    first_seed: Annotated[int, Strict(), Field(ge=1, le=1_000_000)] = 1  # the others are consecutive
+    seeds: Annotated[int, Field(ge=1, le=100_000)]
+    first_seed: Annotated[int, Field(ge=1, le=1_000_000)] = 1  # the others are consecutive
     variants: list[str] = Field(default=[])  # names; with an empty list the scenario runs unchanged
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(default={})
     draw: dict[str, Any] = Field(default={})  # random values by seed (simulate/draws.py); `set` overrides
@@ -355,7 +341,7 @@ class Document(Table):
     name: Name
     title: str = ""
     about: str = ""  # describes a profile
-    confidence: Annotated[float, Strict(), Field(gt=0.5, lt=1)] = 0.9
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.9
     scenario: Scenario
     grid: Grid
     grids: list[dict[str, Any]] = Field(default=[{}], min_length=1)  # each overrides [grid]

@@ -17,8 +17,7 @@ Tree = dict[str, Any]
 
 
 def topology(path: NetworkPath) -> Tree:
-    """Return the scenario's table `topology` for the network path `path`. Raise UserError if ns-3 cannot
-    simulate it."""
+    """Return the scenario's table `topology` for `path`. Raise UserError if ns-3 cannot simulate it."""
     for key, why in _cannot(path):
         raise path.refused(key, HOST, why)
     (hop,) = path.hops

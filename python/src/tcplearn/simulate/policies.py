@@ -5,7 +5,7 @@ windows), resend policies (waits before retransmissions) and first RTOs."""
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, Strict, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from tcplearn import algorithms
 from tcplearn.scenario.check import TABLE, TEXT, Table
@@ -22,8 +22,8 @@ def _resend(text: str) -> str:
 
 Resend = Annotated[str, AfterValidator(_resend)]
 FirstRtoSpec = Annotated[str, AfterValidator(partial(algorithms.checked, algorithms.FIRST_RTO))]
-Weight = Annotated[float, Strict(), Field(ge=0, le=64)]
-Micros = Annotated[int, Strict(), Field(ge=1000, le=60_000_000)]
+Weight = Annotated[float, Field(ge=0, le=64)]
+Micros = Annotated[int, Field(ge=1000, le=60_000_000)]
 
 
 class FirstRto(Table):
@@ -37,8 +37,7 @@ class FirstRto(Table):
     cap_us: Micros = 1_000_000
 
     def settings(self) -> dict[str, Any]:
-        """Return the model's numbers in the form that the C library takes, in which weights have 16
-        fractional bits."""
+        """Return the model's numbers as the C library takes them, weights with 16 fractional bits."""
         place = [0, round(self.last * 2**16), round(self.high * 2**16)]
         return {
             "place": place if any(place) else None,

@@ -41,8 +41,7 @@ class RunStore(Store):
         super().__init__(folder or cache_folder(), FORMAT)
 
     def put_failed(self, job: Job, log: str = "") -> tuple[str, Path | None]:
-        """Store the input of the failed run `job`. Return the command that repeats the run, and None, because
-        there is no log."""
+        """Store the input of the failed run `job`; return the command that repeats it, and no log."""
         (document,) = job.arguments
         file = self._failed(job, ".json", json.dumps(document, indent=1) + "\n")
         return shlex.join([str(engine.program()), str(file)]), None

@@ -124,8 +124,7 @@ class Study:
 
 
 def cells_of(options: Options) -> list[Cell]:
-    """Return a Cell for each combination of the parameters N, eta and alpha of `experts` in `options`. Raise
-    UserError."""
+    """Return a Cell for each combination of N, eta and alpha in `options`. Raise UserError."""
     base = estimators.parse(options.preset)
     for key in ("n", "eta", "alpha"):
         if not estimators.parameter(base, key):
@@ -192,8 +191,7 @@ def run(
 
 
 def marks(study: Study) -> dict[int, list[str]]:
-    """Return remarks on parameters (N, eta, alpha) of `experts`, such as "best in hindsight". They are keyed
-    by the parameters' index in `study.cells`."""
+    """Return remarks such as "best in hindsight", by the index of the parameters in `study.cells`."""
     out: dict[int, list[str]] = {study.best: ["best in hindsight"]}
     out.setdefault(study.best_of_first_half, []).append("best of the first half")
     if study.paper is not None:
@@ -232,8 +230,7 @@ def rows(study: Study) -> list[Record]:
 
 
 def tidied(study: Study, wide: Sequence[Record]) -> Iterator[Record]:
-    """Yield a row for each metric of each result row of `wide`, with N, eta and alpha of `experts` as
-    `parameters`."""
+    """Yield a row for each metric of each row of `wide`, with N, eta and alpha as `parameters`."""
     source = ", ".join(study.files)
     made = {key: value for key, value in study.made_by.items() if key not in KEYS}  # leave out the whole grid
     for row in wide:

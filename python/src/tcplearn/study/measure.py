@@ -47,8 +47,7 @@ class Sums(NamedTuple):
         return self.error_us / max(1, self.scored)
 
     def half(self, which: int) -> float:
-        """Return the mean prediction error in us over the first (`which` = 0) or the second (1) halves of the
-        flows."""
+        """Return the mean error in us over the first (`which` = 0) or second (1) halves of the flows."""
         if which == 0:
             return self.first_error_us / max(1, self.first_scored)
         return (self.error_us - self.first_error_us) / max(1, self.scored - self.first_scored)
@@ -85,7 +84,6 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 
 
 def _check(plain: Json, count: int) -> None:
-    """Raise ValueError if `plain` does not have the form of a job's result for `count` estimators."""
     flows = {"samples": [int], "names": [str], "copies_keys": [str]}
     shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_SUMS]]})
     of_each = [*(plain[key] for key in flows), *plain["scores"]]
@@ -143,8 +141,7 @@ _reading = threading.Lock()
 
 @lru_cache(maxsize=1)
 def _flows(file: Seen, read: TraceOptions, flow: str, min_samples: int) -> _Flows:
-    """Return the flows of `file`. They stay in a cache for the next job with the same file, until another
-    file is read."""
+    """Return the flows of `file`, and keep them until another file is read."""
     reader = Reader(Path(file.path), read, flow, printable(file.shown))
     flows = list(reader)
     judged = [flow for flow in flows if flow.samples >= min_samples]
