@@ -15,8 +15,7 @@ from tcplearn.checkout import last_line
 from tcplearn.errors import FailedError, UserError
 from tcplearn.scenario.check import Table
 
-from .arm import RECEIVER as RECEIVER
-from .arm import SENDER, Arm
+from .arm import RECEIVER, SENDER, Arm
 from .workload import Figures, Flow, Left, Lines, Setup, Workload
 
 PORT, PINGED = 5002, "10.0.0.2 80"  # PINGED is the first router, which answers the receiver's SYN pings
@@ -129,7 +128,6 @@ def _resent(capture: Path, streams: int) -> Counter[int]:
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     seen = {int(row[0]) for row in rows if row[0]}
     if len(seen) != streams:
-        raise FailedError(
-            f"{capture.name}: {len(seen)} connections in place of {streams}, {len(rows)} packets"
-        )
+        found = f"{len(seen)} connections in place of {streams}, {len(rows)} packets"
+        raise FailedError(f"{capture.name}: {found}")
     return Counter(int(row[0]) for row in rows if row[0] and row[1:] and row[1])

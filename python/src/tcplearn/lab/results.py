@@ -63,9 +63,8 @@ def rows(scenario: Scenario, key: str, seed: int, out: Path, machine: Machine) -
                 found += tidy(of, figures)
         except (OSError, EOFError, zlib.error, ArithmeticError, FailedError, *NOT_AS_WRITTEN) as error:
             why = f"no {error}" if isinstance(error, LookupError) else str(error)
-            raise FailedError(
-                f"{folder}: the guest's output cannot be read: {why}; --fresh runs it again"
-            ) from error
+            unread = f"{folder}: the guest's output cannot be read: {why}; --fresh runs it again"
+            raise FailedError(unread) from error
     return found
 
 

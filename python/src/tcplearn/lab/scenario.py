@@ -199,9 +199,8 @@ class Scenario(Table):
         if pages and arms > pages.most_arms:
             raise ValueError(f"{arms} algorithms need more ports than there are, {pages.most_arms} at most")
         if a.at != ["sender"] and not self.transfer.is_download:
-            raise ValueError(
-                "algorithms.at is for downloads: transfer.pings, transfer.places or transfer.captured"
-            )
+            downloads = "transfer.pings, transfer.places or transfer.captured"
+            raise ValueError(f"algorithms.at is for downloads: {downloads}")
         if self.fades and not self.path.drawn_fades:
             raise ValueError("fades is the number of fades; it needs a path with drawn_fades")
         if self.path.drawn_fades and not (requests and requests.on == "kept"):

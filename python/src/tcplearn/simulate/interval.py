@@ -42,10 +42,8 @@ def mean_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, None
-    half = (
-        t_quantile((1 + confidence) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    )
-    return mean, half
+    quantile = t_quantile((1 + confidence) / 2, len(values) - 1)
+    return mean, quantile * statistics.stdev(values) / math.sqrt(len(values))
 
 
 def ratio_interval(
@@ -57,5 +55,4 @@ def ratio_interval(
         return None
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
     mean, half = mean_interval(logs, confidence)
-    half = 0.0 if half is None else half
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+    return math.exp(mean), math.exp(mean - (half or 0.0)), math.exp(mean + (half or 0.0))

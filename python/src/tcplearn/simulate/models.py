@@ -33,9 +33,8 @@ def _rising(pair: list[Any]) -> list[Any]:
 
 def _timing(text: str) -> str:
     clock = "[1-9][0-9]{0,4}ms"
-    if not re.fullmatch(
-        rf"(every-ack|one-per-rtt)(/{clock})?|one-per-rtt/bsd-{clock}(/less-one|/time)?", text
-    ):
+    known = rf"(every-ack|one-per-rtt)(/{clock})?|one-per-rtt/bsd-{clock}(/less-one|/time)?"
+    if not re.fullmatch(known, text):
         raise ValueError(
             f"'{text[:40]}': give every-ack or one-per-rtt, also with a clock, such as one-per-rtt/500ms; "
             "or one-per-rtt/bsd-500ms, which /less-one or /time may follow"

@@ -106,7 +106,7 @@ def document(sweep: Sweep, console: Console) -> RenderableType:
     if last is None:
         return ""
     confidence = last.document.confidence
-    chosen, legend = _shown(last)
+    chosen, legend = _SHOWN.get(type(last.scenario.load), (COLUMNS, LEGEND))
     columns = [Column("algorithm", words=True), Column("runs"), *(shown.column for shown in chosen)]
     tables = []
     for title, algorithms in blocks.items():
@@ -136,16 +136,7 @@ REQUEST_LEGEND = (
 )
 
 
-def _shown(run: Run) -> tuple[Sequence[Shown], str]:
-    match run.scenario.load:
-        case Web():
-            return WEB_COLUMNS, WEB_LEGEND
-        case Requests():
-            return REQUEST_COLUMNS, REQUEST_LEGEND
-        case _:
-            return COLUMNS, LEGEND
-
-
+_SHOWN = {Web: (WEB_COLUMNS, WEB_LEGEND), Requests: (REQUEST_COLUMNS, REQUEST_LEGEND)}  # by load
 RESEND = "tcp.resend"  # the scenario key that names a row of the table in place of the algorithm
 
 

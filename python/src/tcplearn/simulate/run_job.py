@@ -139,9 +139,8 @@ def _estimator(run: Run) -> Json:
         return stock
     name, _, arithmetic = run.algorithm.partition("@")
     if arithmetic not in ("", "fixed"):
-        raise UserError(
-            f"{printable(run.file)}: {run.algorithm}: after @ only fixed is known, such as jacobson@fixed"
-        )
+        known = "after @ only fixed is known, such as jacobson@fixed"
+        raise UserError(f"{printable(run.file)}: {run.algorithm}: {known}")
     try:
         spec = estimators.parse(name)
     except UserError as error:
@@ -161,9 +160,8 @@ def _plain_trace(file: Path, trace: Path) -> Path:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)
     except ValueError as error:
-        raise UserError(
-            f"{printable(file)}: topology.trace: {printable(trace)}: {error}; give a Mahimahi link trace"
-        ) from error
+        where = f"{printable(file)}: topology.trace: {printable(trace)}"
+        raise UserError(f"{where}: {error}; give a Mahimahi link trace") from error
     if trace.suffix != ".gz":
         return trace
     out = cache_folder() / "links" / f"{hashlib.sha256(data).hexdigest()[:24]}.trace"

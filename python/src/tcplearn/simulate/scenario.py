@@ -48,9 +48,8 @@ def runs(path: Path, profile: str) -> list[Run]:
 def _unfold(path: Path, document: Document, grid: Grid) -> Iterator[tuple[Run, str]]:
     for variant in grid.variants or [""]:
         if variant and variant not in document.variants:
-            todo = did_you_mean(
-                variant, document.variants, "it has " + (", ".join(document.variants) or "none")
-            )
+            known = "it has " + (", ".join(document.variants) or "none")
+            todo = did_you_mean(variant, document.variants, known)
             raise UserError(f"{printable(path)}: no variant {variant!r}; {todo}")
         fixed = {**grid.set, **document.variants.get(variant, {})}
         for values in itertools.product(*grid.vary.values()):
@@ -100,9 +99,8 @@ def _with(path: Path, document: Document, changes: Mapping[str, Any]) -> Scenari
             todo = "give a key of [scenario], such as topology.rate_mbps"
             if described and way[:1] == ["topology"]:
                 known, todo = [], "the scenario has a path; give a key of it, as path.hop.access.delay_ms"
-            raise UserError(
-                f"{printable(path)}: {dotted}: no such key to set; {did_you_mean(dotted, known, todo)}"
-            )
+            todo = did_you_mean(dotted, known, todo)
+            raise UserError(f"{printable(path)}: {dotted}: no such key to set; {todo}")
         at[last] = network_path.expanded(value, "ns3") if dotted == tree.PATH else value
     return checked(Scenario, changed, path, "scenario.")
 
