@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make the two ends of an emulated link. Each end is a network namespace with a TUN device and its
-addresses."""
+"""Make the two ends of an emulated link: network namespaces with TUN devices and their addresses."""
 
 import os
 import subprocess

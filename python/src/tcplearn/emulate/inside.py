@@ -37,9 +37,7 @@ class _Stopped(Exception):
 
 
 def _emulate(order: Order) -> dict[str, Any]:
-    """Run the client's command in `order`, and the server's if there is one, over the emulated link; return
-    the exit codes, the numbers of forwarded and dropped packets, and the packets' lateness. Raise UserError
-    or OSError."""
+    """Run the commands in `order` over the emulated link; return their result. Raise UserError or OSError."""
     server = ends.make("SERVER", "CLIENT")
     client = ends.make("CLIENT", "SERVER")
     commands = Commands({**order.environment, **ends.variables()})

@@ -41,8 +41,7 @@ def enter(network: int) -> None:
 
 
 def mount_own_proc() -> None:
-    """Mount a /proc that shows the processes of this process's PID namespace. The process has to be in a
-    mount namespace of its own. Raise OSError where a container forbids it."""
+    """Mount a /proc of this process's PID namespace, in its own mount namespace. Raise OSError."""
     _call("mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
     _call("mount", b"proc", b"/proc", b"proc", 0, None)
 

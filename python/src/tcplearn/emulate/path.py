@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Convert the description of a network path to the input of the native emulator
-(native/emulate/direction.h)."""
+"""Convert the description of a path to the native emulator's input (native/emulate/direction.h)."""
 
 import math
 from collections.abc import Iterator

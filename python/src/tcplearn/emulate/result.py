@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Describe the result of a run over an emulated link: numbers and lateness of packets, and whether it can be
-used."""
+"""Describe the result of a run over an emulated link: packets, lateness, and whether it can be used."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

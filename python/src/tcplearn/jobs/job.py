@@ -90,8 +90,7 @@ def described(job: Job) -> str:
 
 
 def repeated(file: Path) -> Any:
-    """Run the job that `file` describes in the form that `described` returns, and return the job's result.
-    Raise FailedError or UserError."""
+    """Run the job that `file` describes (see `described`); return its result. Raise UserError."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

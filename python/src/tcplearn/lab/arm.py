@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines an "arm": a combination of congestion control, timer and settings that a scenario of `tcplearn lab`
-compares."""
+"""Defines an "arm": a congestion control, timer and settings that a scenario of `tcplearn lab` compares."""
 
 import re
 import zlib

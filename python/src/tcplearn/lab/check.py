@@ -143,8 +143,7 @@ def _cases(path: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def check_specs(machine: Machine, lines: Sequence[str]) -> list[str]:
-    """Return, for each of `lines` ("KIND<tab>SPEC", an algorithm with its parameters), "taken" if the kernel
-    accepts it, or else the kernel's error message."""
+    """Return "taken" or the kernel's error message for each of `lines` ("KIND<tab>SPEC")."""
     return run_check(machine, "specs", given=lines)["specs"].splitlines()
 
 
@@ -193,10 +192,7 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def _resend_differences(encoded: str) -> str:
-    """Return a line with the number of waits, computed by a resend policy (rule for when TCP retransmits) in
-    the kernel, that differ from those of the policy in user space. `encoded` is the kernel module's log in
-    base64. Raise FailedError if any wait differs, if records are missing, or if there are fewer than
-    SMP_ANSWERS waits."""
+    """Return a line that counts the waits of the kernel's resend policy that differ from user space's."""
     of = tlog.parse(base64.b64decode(encoded)).connections.values()
     answers, lost = sum(len(c.resends) for c in of), sum(c.lost for c in of)
     different = sum(tlog_resends.differences(c, SMP_RESEND) for c in of)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines a workload of `tcplearn lab`: downloads by curl from nginx, SYN pings, and retransmissions counted
-by tshark."""
+"""Defines the workload of downloads by curl, SYN pings and retransmissions counted by tshark."""
 
 import shutil
 import subprocess

@@ -44,11 +44,7 @@ class Fades(Workload):
         yield "wait $fades"
 
     def figures(self, left: Left) -> Figures:
-        past = overruns(left.folder)[:, 2]
-        yield "fades", float(len(past))
-        if len(past):
-            yield "mean_overrun_ms", float(past.mean())
-            yield "median_overrun_ms", float(np.median(past))
+        return figures(left.folder)
 
 
 def drawn(fades: DrawnFades, count: int, seed: int) -> list[tuple[int, int]]:
@@ -76,3 +72,11 @@ def overruns(folder: Path) -> Floats:
         if k < len(started_us) and begins - ON_THE_WAY_US <= started_us[k] <= ends - ON_THE_WAY_US:
             out.append((number, (ends - begins) / 1000, (answered_us[k] - ends) / 1000))
     return np.array(out, float).reshape(-1, 3)
+
+
+def figures(folder: Path) -> Figures:
+    past = overruns(folder)[:, 2]
+    yield "fades", float(len(past))
+    if len(past):
+        yield "mean_overrun_ms", float(past.mean())
+        yield "median_overrun_ms", float(np.median(past))

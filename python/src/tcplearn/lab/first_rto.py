@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Measures handshakes in virtual machines. A sock_ops BPF program sets learned first RTOs at one end or at
-both."""
+"""Measures handshakes in virtual machines; a sock_ops program sets learned first RTOs at either end."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence

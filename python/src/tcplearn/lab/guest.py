@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Writes the shell script of plain `ip` and `tc` commands that the virtual machine of `tcplearn lab`
-executes."""
+"""Writes the shell script of `ip` and `tc` commands that the machine of `tcplearn lab` executes."""
 
 import shlex
 from collections.abc import Iterable, Iterator

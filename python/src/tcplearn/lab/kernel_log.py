@@ -142,8 +142,7 @@ def counted_ticks(c: tlog.Connection, tick_ms: float) -> Figures:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """Return the answer (prediction or RTO) in force before each sample: `first`, then those after each
-    sample but the last."""
+    """Return the answer in force before each sample: `first`, then those after each but the last."""
     return np.concatenate(([first], answers[:-1]))
 
 
@@ -163,8 +162,7 @@ def _in_force_us(c: tlog.Connection, acks: tlog.Records) -> Floats:
 
 
 def replay_differences(c: tlog.Connection) -> int:
-    """Return how many ACKs of the connection `c` leave the estimator in the kernel with a different RTT or
-    RTO than the same estimator in user space."""
+    """Return how many ACKs of `c` leave the kernel's estimator with another RTT or RTO than user space's."""
     s = c.acks[c.acks["rtt_us"] >= 0]
     chosen = estimators.parse(c.spec)
     core = _native.Estimator(chosen.name, "fixed", chosen.params)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Builds the virtual machine of `tcplearn lab` and the kernel module, unless they are up to date, and runs
-scripts in the machine."""
+"""Builds the virtual machine of `tcplearn lab` and the kernel module, and runs scripts in the machine."""
 
 import contextlib
 import fcntl

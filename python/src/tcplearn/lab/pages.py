@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines `[transfer.pages]` of a scenario file of `tcplearn lab`: files that curl fetches, and metrics of
-the fetches."""
+"""Defines `[transfer.pages]` of a scenario of `tcplearn lab`: files that curl fetches, and metrics."""
 
 import random
 import statistics
@@ -40,8 +39,7 @@ class Pages(Workload):
 
     @property
     def most_arms(self) -> int:
-        """Return the largest number of algorithms that a scenario can compare. Each page (a fetch of a file
-        by curl) needs its own port under each algorithm."""
+        """Return how many algorithms a scenario can compare: each page needs its own port under each."""
         return (LAST_PORT - FIRST_PORT) // (self.count * len(self.sizes))
 
     def starts(self, setup: Setup) -> Lines:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Makes the result rows of a run of `tcplearn lab`, one for each metric, from kernel counters, the kernel
-module's log and captures."""
+"""Makes the result rows of a lab run from kernel counters, the kernel module's log and captures."""
 
 import itertools
 import zlib

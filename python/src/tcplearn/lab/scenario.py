@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the keys and values that a scenario file of `tcplearn lab` may have, as types. Each error message
-is one line."""
+"""Defines, as types, the keys and values of a scenario file of `tcplearn lab`."""
 
 import re
 from functools import partial

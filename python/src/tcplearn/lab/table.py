@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Shows the results of `tcplearn lab` as a table, with the mean and the standard deviation of metrics over
-the runs."""
+"""Shows the results of `tcplearn lab` as a table: metrics' means and standard deviations over runs."""
 
 from __future__ import annotations
 

@@ -56,8 +56,7 @@ class Left:
 
     @property
     def data_segments(self) -> float:
-        """Return the number of data segments sent, as the program that made the transfer printed it, or else
-        from the namespace's TCP counters."""
+        """Return the data segments sent, as the transfer's program printed them, else from TCP's counters."""
         if "data_segs_out" in self.info:
             return self.info["data_segs_out"]
         return self.nstat[SENT] + self.nstat["TcpRetransSegs"]
@@ -95,6 +94,5 @@ class Workload(Table):
         yield from ()
 
     def flows(self, folder: Path) -> Iterator[Flow]:
-        """Yield the flows other than the transfer that have metrics of their own, from one algorithm's output
-        in `folder`. Each is (name, additional parameters, metrics)."""
+        """Yield (name, additional parameters, metrics) of flows other than the transfer, from `folder`."""
         yield from ()

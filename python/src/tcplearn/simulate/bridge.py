@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Runs a user's Python estimator for ns-3, which sends RTTs as lines through a pipe
-(ns3/src/pipe_estimator.h)."""
+"""Runs a user's Python estimator for ns-3, which sends RTTs as lines (ns3/src/pipe_estimator.h)."""
 
 import copy
 import sys

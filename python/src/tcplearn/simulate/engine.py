@@ -106,8 +106,7 @@ def identity() -> str:
 
 @cache
 def weights() -> str:
-    """Return a hash of the loss classifiers' weights. Return "" if the weights do not exist, or if the
-    environment variable TCPLEARN_NS3 names a program, whose own hash includes them."""
+    """Return a hash of the loss classifiers' weights; "" without them, or if TCPLEARN_NS3 names a program."""
     if os.environ.get("TCPLEARN_NS3") or not WEIGHTS.exists():
         return ""
     return hashlib.sha256(WEIGHTS.read_bytes()).hexdigest()[:16]

@@ -68,8 +68,7 @@ def job(run: Run, cost: float, shared: Shared | None = None) -> Job:
 
 
 def _known(table: Json) -> Json:
-    """Return `table`, which describes an algorithm, without its entry `algorithm`. This entry is a text that
-    only repeats the other entries."""
+    """Return `table` without the entry `algorithm`, a text that only repeats the other entries."""
     return {key: value for key, value in table.items() if key != "algorithm"}
 
 
@@ -154,8 +153,7 @@ def _estimator(run: Run) -> Json:
 
 
 def _plain_trace(file: Path, trace: Path) -> Path:
-    """Return the path of the link trace `trace`, decompressed if it is packed (.gz). Raise UserError, which
-    names the scenario `file`."""
+    """Return the path of `trace`, decompressed if it is packed. Raise UserError that names `file`."""
     try:
         data = link_trace.unpacked(trace)
         link_trace.times_ms(data)

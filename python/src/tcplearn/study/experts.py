@@ -218,8 +218,7 @@ def _row(study: Study, score: Sums, key: Sequence[Any], note: str = "") -> Recor
 
 
 def rows(study: Study) -> list[Record]:
-    """Return a result row of `study` for each triple of parameters (N, eta, alpha) of `experts`, then one for
-    each reference estimator, where N, eta and alpha are None."""
+    """Return a row for each triple (N, eta, alpha), then one for each reference, where they are None."""
     said = marks(study)
     preset = study.options.preset
     tried = [
