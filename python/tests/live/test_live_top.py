@@ -16,10 +16,9 @@ import pytest
 from live_command import AT_ONCE, Room, ask, missing, room, server, sessions, tail, words_of
 from lossy_path import LossyPath, Spec
 
-from tcplearn.bpf import build
+from tcplearn.bpf import build, kernel
 from tcplearn.bpf.libbpf import Object, sock_ops_programs
 from tcplearn.errors import FailedError, UserError
-from tcplearn.live import targets
 from tcplearn.live.top import lines
 
 COUNT = 1000  # number of requests
@@ -88,9 +87,9 @@ def test_a_unit_is_found_by_its_name_and_a_process_by_its_number() -> None:
         unit.mkdir()
         try:
             name = "tcplearn-live-named"
-            assert targets.of_unit(name) == targets.of_unit(f"{name}.service") == unit
+            assert kernel.of_unit(name) == kernel.of_unit(f"{name}.service") == unit
             asleep = at.popen(["sleep", "60"])
-            assert targets.of_process(asleep.pid) == at.cgroup
+            assert kernel.of_process(asleep.pid) == at.cgroup
             asleep.kill()
             asleep.wait()
             begun = at.live("start", "--unit", name)
@@ -181,4 +180,4 @@ def _syn_rto_ms(path: LossyPath) -> float:
 
 def test_a_process_that_is_not_there() -> None:
     with pytest.raises(UserError, match="--pid 4194304: no such process"):
-        targets.of_process(2**22)
+        kernel.of_process(2**22)

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Check this machine's kernel for what BPF programs need: its types (BTF), cgroups and timer ticks."""
+"""Check this machine's kernel for what BPF programs need: its types (BTF), cgroups and timer ticks. Find the
+cgroup of a systemd unit, and of a process or the container in which it runs."""
 
 import gzip
+import os
 import platform
 import re
 from pathlib import Path
 
-from tcplearn.errors import UserError
+from tcplearn.errors import UserError, printable
 
 BTF = Path("/sys/kernel/btf/vmlinux")  # the types of the kernel, which the loader needs
+_UNITS = (".service", ".slice", ".scope")
 
 
 def need_btf() -> None:
@@ -31,6 +34,29 @@ def cgroup_of(process: int) -> Path | None:
         if line.startswith("0::/"):
             return cgroups() / line.removeprefix("0::/")
     return None
+
+
+def of_unit(name: str) -> Path:
+    """Return the cgroup of the systemd unit `name`: the only folder of a cgroup that has this name. Raise
+    UserError."""
+    wanted = {name} if name.endswith(_UNITS) else {name, f"{name}.service"}
+    found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
+    if not found:
+        raise UserError(f"--unit {printable(name)}: no such cgroup; does the unit run? (systemctl status)")
+    if len(found) > 1:
+        raise UserError(f"--unit {printable(name)}: {len(found)} cgroups have this name; use --cgroup")
+    return found[0]
+
+
+def of_process(pid: int) -> Path:
+    """Return the cgroup of the process `pid`. Raise UserError."""
+    try:
+        found = cgroup_of(pid)
+    except OSError as error:
+        raise UserError(f"--pid {pid}: no such process") from error
+    if found is None:
+        raise UserError(f"--pid {pid}: it is in no cgroup of version 2")
+    return found
 
 
 def ticks_per_second() -> int:

@@ -186,10 +186,7 @@ class Map:
             raise _failed("reading a map", code)
         all_keys, all_values = keys.raw, values.raw
         for at in range(count.value):
-            yield (
-                all_keys[at * key_size : (at + 1) * key_size],
-                all_values[at * size : (at + 1) * size],
-            )
+            yield all_keys[at * key_size : (at + 1) * key_size], all_values[at * size : (at + 1) * size]
 
     def remove(self, key: bytes) -> None:
         """Remove `key` from the map. Do nothing if the map does not contain it."""

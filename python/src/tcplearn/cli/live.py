@@ -81,14 +81,14 @@ def _check(_: str, as_json: AsJson = False) -> None:
     """Show line by line what `tcplearn live` needs of this machine, and the settings on which its gain
     depends. The BPF program is loaded as a test, not attached. The exit code is 2 if live cannot be started
     here."""
-    from tcplearn.live import check
+    from tcplearn.live import conditions
 
-    lines = [*check.lines()]
+    lines = [*conditions.lines()]
     if as_json:
         print_lines([json.dumps([vars(line) for line in lines], indent=1)])
     else:
         print_lines(f"{line.state:4} {line.name:11}  {line.text}" for line in lines)
-    if missing := [line.name for line in lines[: check.needed_count()] if line.state == "no"]:
+    if missing := [line.name for line in lines[: conditions.needed_count()] if line.state == "no"]:
         raise UserError(f"live cannot be started here: {', '.join(missing)}")
     if not as_json:
         print_lines(

@@ -44,16 +44,15 @@ class Target:
 
     def folder(self) -> Path:
         """Return the folder of the cgroup. Raise UserError."""
-        from tcplearn.bpf.kernel import cgroups
-        from tcplearn.live import targets
+        from tcplearn.bpf import kernel
 
         if sum((self.cgroup is not None, bool(self.unit), bool(self.pid))) > 1:
             raise UserError("--cgroup, --unit and --pid: give one of them")
         if self.unit:
-            return targets.of_unit(self.unit)
+            return kernel.of_unit(self.unit)
         if self.pid:
-            return targets.of_process(self.pid)
-        return self.cgroup.absolute() if self.cgroup else cgroups()
+            return kernel.of_process(self.pid)
+        return self.cgroup.absolute() if self.cgroup else kernel.cgroups()
 
     def typed(self) -> str:
         """Return the option that was given, as it is typed, or ""."""

@@ -25,7 +25,6 @@ EPOCHS = 16  # the number of epochs whose counts the BPF program keeps
 WHOLE = floors.WHOLE
 UNIT_US = 100  # the unit of the times that the BPF program counts, in microseconds
 KEY_BYTES = 32  # struct live_key
-_SOURCE = build.SOURCES / "live_arms.h"
 _IPV4_BITS = 96
 _MOST_PLACES = 4096  # TL_LIVE_PLACES
 
@@ -41,7 +40,7 @@ def meanings_in(source: Path) -> dict[str, str]:
 @cache
 def meanings() -> dict[str, str]:
     """Return the meaning of each count in live_arms.h (of a group of connections), by the count's name."""
-    return meanings_in(_SOURCE)
+    return meanings_in(build.SOURCES / "live_arms.h")
 
 
 def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
@@ -67,11 +66,8 @@ def none() -> Counts:
 
 
 def added(parts: Iterable[Mapping[str, int]]) -> Counts:
-    whole = none()
-    for part in parts:
-        for name in whole:
-            whole[name] += part[name]
-    return whole
+    found = [*parts]
+    return {name: sum(part[name] for part in found) for name in meanings()}
 
 
 def plus(now: Mapping[str, int], more: Mapping[str, int]) -> Counts:
@@ -80,12 +76,6 @@ def plus(now: Mapping[str, int], more: Mapping[str, int]) -> Counts:
 
 def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
     return {name: now[name] - before[name] for name in now}
-
-
-def read(counted: Map) -> list[list[Counts]]:
-    """Return the counts in the BPF map `counted` of each arm (group of connections) in each epoch (a time
-    with one share of new connections with learned minimum RTOs), summed over the processors."""
-    return [element(counted, epoch) for epoch in range(EPOCHS)]
 
 
 def element(counted: Map, epoch: int) -> list[Counts]:
@@ -125,14 +115,9 @@ def places(traffic: Map) -> dict[bytes, Place]:
     found = {}
     for key, packed in traffic.items(KEY_BYTES, layout.size, _MOST_PLACES):
         *values, last_us, srtt_us, floor_us = layout.unpack(packed)
-        stock, ours = values[: len(names)], values[len(names) :]
-        found[key] = Place(
-            dict(zip(names, stock, strict=True)),
-            dict(zip(names, ours, strict=True)),
-            last_us,
-            srtt_us,
-            floor_us,
-        )
+        sides = values[: len(names)], values[len(names) :]
+        stock, ours = (dict(zip(names, side, strict=True)) for side in sides)
+        found[key] = Place(stock, ours, last_us, srtt_us, floor_us)
     return found
 
 

@@ -9,6 +9,7 @@ import os
 import platform
 import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from tcplearn.bpf.kernel import cgroup_of, cgroups, need_btf, ticks_per_second
 from tcplearn.bpf.libbpf import need_library, sock_ops_programs
 from tcplearn.errors import FailedError, UserError, printable
 
-from .program import PROGRAM
+from .program import PROGRAM, Program, Settings
 
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_PERFMON": 38, "CAP_BPF": 39}
 # what /proc/self/uid_map has outside of user namespaces (user_namespaces(7))
@@ -118,37 +119,78 @@ def _free() -> str:
     return "no other sock_ops program applies here"
 
 
-NEEDED: tuple[tuple[str, Callable[[], str]], ...] = (
-    ("privilege", _privilege),
-    ("BTF", _btf),
-    ("cgroup2", lambda: f"mounted at {printable(cgroups())}"),
-    ("clock", _ticks),
-    ("compiler", _compiler),
-    ("sock_ops", _free),
-)
+#: By the name of a condition, a function that says how it is met or raises UserError.
+NEEDED: dict[str, Callable[[], str]] = {
+    "privilege": _privilege,
+    "BTF": _btf,
+    "cgroup2": lambda: f"mounted at {printable(cgroups())}",
+    "clock": _ticks,
+    "compiler": _compiler,
+    "sock_ops": _free,
+}
 
 
-def needed() -> Iterator[Line]:
-    """Yield a line with the kernel's version and one for each condition without which `tcplearn live` does
-    not run."""
-    yield Line("kernel", "note", f"Linux {platform.release()}")
-    for name, ask in NEEDED:
-        try:
-            yield Line(name, "yes", ask())
-        except FailedError as error:  # it could not be found out
-            yield Line(name, "note", f"not known: {error}")
-        except UserError as error:
-            yield Line(name, "no", str(error))
+def lines() -> Iterator[Line]:
+    """Yield a line of `tcplearn live check` for the kernel's version, for each condition without which
+    `tcplearn live` does not run, and for each setting that decides how much it can gain."""
+    conditions = [Line("kernel", "note", f"Linux {platform.release()}"), *map(_asked, NEEDED)]
+    yield from conditions
+    yield _loaded(all(line.state != "no" for line in conditions))
+    yield from found()
+
+
+def needed_count() -> int:
+    """Return how many results of lines(), the first ones, are about conditions without which `tcplearn live`
+    does not run."""
+    return 1 + len(NEEDED) + 1
+
+
+def _asked(name: str) -> Line:
+    try:
+        return Line(name, "yes", NEEDED[name]())
+    except FailedError as error:  # it could not be found out
+        return Line(name, "note", f"not known: {error}")
+    except UserError as error:
+        return Line(name, "no", str(error))
+
+
+def _loaded(is_possible: bool) -> Line:
+    if not is_possible:
+        return Line("program", "note", "not loaded: a condition above is not met")
+    begun = time.monotonic()
+    try:
+        Program(Settings()).close()
+    except UserError as error:
+        return Line("program", "no", str(error))
+    took_s = time.monotonic() - begun
+    return Line("program", "yes", f"the kernel accepts it; compiled and verified in {took_s:.1f} s")
 
 
 def found() -> Iterator[Line]:
     """Yield a line for each setting of this machine that decides how much learned minimum RTOs can gain."""
-    yield _backoff()
-    yield _probes()
-    yield _timestamps()
-    yield _floor()
-    routes = _routes()
-    if routes:
+    try:
+        need_bounds()
+        yield Line("backoff", "yes", "it can be bounded in long outages: --backoff bounded")
+    except UserError as error:
+        yield Line("backoff", "no", str(error))
+    if _sysctl("tcp_early_retrans") in ("3", "4"):
+        yield Line("probes", "yes", "tail loss probes are on: a learned floor shortens them at once")
+    else:
+        text = "tail loss probes are off: a floor takes effect as RTTVAR falls, in some 20 rounds"
+        yield Line("probes", "note", text)
+    if _sysctl("tcp_timestamps") not in ("", "0"):
+        yield Line("timestamps", "yes", "on: spurious retransmissions are recognized")
+    else:
+        text = "off: after each retransmission that may be spurious, the timer is longer"
+        yield Line("timestamps", "note", text)
+    own_us = _sysctl("tcp_rto_min_us")
+    if own_us in ("", str(_STOCK_US)):
+        yield Line("floor", "yes", "the kernel's floor is 200 ms; connections begin with it")
+    elif int(own_us) > _STOCK_US:
+        yield Line("floor", "no", f"tcp_rto_min_us is {own_us}: a floor above 200 ms is not lowered")
+    else:
+        yield Line("floor", "note", f"tcp_rto_min_us is {own_us}: a wait can be shortened by that at most")
+    if routes := _routes():
         yield Line("routes", "note", f"{routes} have an rto_min of their own, which overrides learned floors")
 
 
@@ -169,39 +211,6 @@ def need_bounds() -> None:
             f"--backoff bounded: net.ipv4.tcp_retries2 is below {_RETRIES_TO_BOUND}: "
             "with a bounded backoff the kernel would give up silent peers earlier"
         )
-
-
-def _backoff() -> Line:
-    try:
-        need_bounds()
-    except UserError as error:
-        return Line("backoff", "no", str(error))
-    return Line("backoff", "yes", "it can be bounded in long outages: --backoff bounded")
-
-
-def _probes() -> Line:
-    if _sysctl("tcp_early_retrans") in ("3", "4"):
-        return Line("probes", "yes", "tail loss probes are on: a learned floor shortens them at once")
-    return Line(
-        "probes", "note", "tail loss probes are off: a floor takes effect as RTTVAR falls, in some 20 rounds"
-    )
-
-
-def _timestamps() -> Line:
-    if _sysctl("tcp_timestamps") not in ("", "0"):
-        return Line("timestamps", "yes", "on: spurious retransmissions are recognized")
-    return Line(
-        "timestamps", "note", "off: after each retransmission that may be spurious, the timer is longer"
-    )
-
-
-def _floor() -> Line:
-    own_us = _sysctl("tcp_rto_min_us")
-    if own_us in ("", str(_STOCK_US)):
-        return Line("floor", "yes", "the kernel's floor is 200 ms; connections begin with it")
-    if int(own_us) > _STOCK_US:
-        return Line("floor", "no", f"tcp_rto_min_us is {own_us}: a floor above 200 ms is not lowered")
-    return Line("floor", "note", f"tcp_rto_min_us is {own_us}: a wait can be shortened by that at most")
 
 
 def _sysctl(name: str) -> str:

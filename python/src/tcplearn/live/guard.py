@@ -24,8 +24,7 @@ from .evidence import (
     spurious_rate,
 )
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
-from .kept_places import kept_places, places_of
-from .places_guard import PlacesGuard
+from .places_guard import PlacesGuard, places_of
 
 #: The next step is taken if it is excluded that floors, with the share of that step, add more than this
 #: number of spurious retransmissions to a round, on average over all connections.
@@ -104,7 +103,7 @@ class Guard:
         if kept:
             self._keep_on(now_s, seen, kept)
         else:
-            self._enter(now_s, seen, 0, _and("the kill switch is set" if killed else "", why_anew))
+            self._enter(now_s, seen, 0, self._killed_and(why_anew))
 
     @property
     def share(self) -> int:
@@ -135,7 +134,7 @@ class Guard:
             return
         self._doubt(now_s, seen, now[OURS])
         self._forward(now_s, seen)
-        for text in self.places.look(now_s, seen.places, spurious_rate(self._all_of_control(seen.arms))):
+        for text in self.places.look(now_s, seen.places, spurious_rate(self._counted(CONTROL, seen.arms))):
             self._say(now_s, text)
 
     def is_pressing(self, arms: list[Element]) -> bool:
@@ -167,7 +166,7 @@ class Guard:
             cleared=self._cleared,
             doubted=self._is_doubted,
             control_before=self._control_before,
-            places=kept_places(seen.places, self._places_before, self._places_before_ramp, self.places),
+            places=self.places.kept_places(seen.places, self._places_before, self._places_before_ramp),
             stops=self.places.kept(now_s),
             journal=[KeptEntry(at_s=entry.at_s, text=entry.text) for entry in self.journal],
         )
@@ -193,10 +192,7 @@ class Guard:
         self._control_before = kept.control_before
         for older in kept.older:
             self.epochs.add_older(older.share, older.arms)
-        why = _and(
-            "the kill switch is set" if self.killed else "",
-            f"the guard continues from {local_time(kept.saved_s)}",
-        )
+        why = self._killed_and(f"the guard continues from {local_time(kept.saved_s)}")
         if self._share_at(step) == kept.epoch.share:
             self._enter(now_s, seen, step, why, kept.epoch.arms)
             self._places_before, self._cleared = before, kept.cleared
@@ -206,6 +202,9 @@ class Guard:
             self._remember(kept.epoch.share, kept.epoch.arms)
             self._enter(now_s, self._since_kept(seen), step, why)
         self._is_doubted = kept.doubted and step is not None and self._shares[step] == kept.step
+
+    def _killed_and(self, why: str) -> str:
+        return "; ".join(filter(None, ("the kill switch is set" if self.killed else "", why)))
 
     def _step_of(self, share: int) -> int:
         """Return the number of the plan's last step in which at most the share `share` of connections gets
@@ -227,10 +226,10 @@ class Guard:
             )
         return replace(seen, places=places)
 
-    def _all_of_control(self, arms: list[Element]) -> Counts:
-        """Return what was counted on the control group since the guard began. `arms` has the BPF program's
-        counts."""
-        return added(element[CONTROL] for _, element in self.epochs.by_share(arms))
+    def _counted(self, arm: int, arms: list[Element]) -> Counts:
+        """Return what was counted on the connections of the arm (group) `arm` since the guard began. `arms`
+        has the BPF program's counts."""
+        return added(element[arm] for _, element in self.epochs.by_share(arms))
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:
@@ -272,7 +271,7 @@ class Guard:
         small. In other steps return ""."""
         if not self._is_last:
             return ""
-        return first_sign(self._all_of_control(arms), self._control_before, self._recent(ours))
+        return first_sign(self._counted(CONTROL, arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
         """Take the next step (learned minimum RTOs for more connections) if the counts `seen` exclude that it
@@ -284,7 +283,7 @@ class Guard:
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
         if self._is_doubted and is_undecided(control, ours, self.share / WHOLE):
             return
-        here, ramp = ours, minus(self._with_floors(seen), self._before_ramp)
+        here, ramp = ours, minus(self._counted(OURS, seen.arms), self._before_ramp)
         if not self.places.is_general(now_s, seen.places):
             here = self._without_stopped(now_s, here, seen, self._places_before)
             ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
@@ -297,11 +296,6 @@ class Guard:
                 "in 1,000 rounds"
             )
             self._enter(now_s, seen, step + 1, why, is_forward=True)
-
-    def _with_floors(self, seen: Seen) -> Counts:
-        """Return what was counted on all connections with learned minimum RTOs since the guard began. `seen`
-        has the BPF program's counts."""
-        return added([element[OURS] for _, element in self.epochs.by_share(seen.arms)])
 
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
@@ -343,7 +337,7 @@ class Guard:
         self.epochs.begin(share, seen.arms, had)
         self._places_before = {key: dict(place.ours) for key, place in seen.places.items()}
         if not is_forward:
-            self._before_ramp, self._places_before_ramp = self._with_floors(seen), self._places_before
+            self._before_ramp, self._places_before_ramp = self._counted(OURS, seen.arms), self._places_before
         if share:
             self._tests = max(1, self._tests + (had is None))
         self.step, self._since_s, self._cleared = step, now_s, None
@@ -363,7 +357,3 @@ class Guard:
         self.journal.append(Entry(now_s, text))
         self._news.append(self.journal[-1])
         del self.journal[:-MOST_ENTRIES]
-
-
-def _and(one: str, other: str) -> str:
-    return f"{one}; {other}" if one and other else one or other

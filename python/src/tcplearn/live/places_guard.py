@@ -18,7 +18,7 @@ from math import inf, log
 from tcplearn.output.numbers import counted
 
 from .arms import Counts, Place, minus, name_of
-from .guard_state import MOST_PLACES, KeptStop
+from .guard_state import MOST_PLACES, KeptPlace, KeptStop
 from .sequential import log_rate
 
 TOLERATED = 0.0005  # accepted excess of spurious retransmissions in a round over those without floors
@@ -64,7 +64,7 @@ class PlacesGuard:
         stop, is left out. The next stop of its prefix then lasts one day, like a first one."""
         recent = [(key, of) for key, of in self._stopped.items() if now_s < of.until_s + _AGAIN_MOST_S]
         return [
-            KeptStop(key=key.hex(), until_s=of.until_s, times=of.times, why=of.why, is_sure=of.is_sure)
+            KeptStop(key=key.hex(), **vars(of))
             for key, of in sorted(recent, key=lambda one: -one[1].until_s)[:MOST_PLACES]
         ]
 
@@ -77,6 +77,30 @@ class PlacesGuard:
             self._stopped[bytes.fromhex(stop.key)] = Stopped(until_s, stop.times, stop.why, stop.is_sure)
         self._before = dict(judged)
         self._looked_s = -inf
+
+    def kept_places(
+        self,
+        places: Mapping[bytes, Place],
+        before: Mapping[bytes, Counts],
+        before_ramp: Mapping[bytes, Counts],
+    ) -> list[KeptPlace]:
+        """Return the prefixes whose counts are stored over restarts: of those with connections that had
+        learned floors, the ones with the most spurious retransmissions, and then the most rounds. `places`
+        has the counts of all connections; `before` and `before_ramp` those with learned floors when the
+        epoch began, and when the share last began to rise in steps."""
+        found = [(key, of) for key, of in places.items() if of.ours["rounds"] or self.judged(key)]
+        found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
+        return [
+            KeptPlace(
+                key=key.hex(),
+                stock=of.stock,
+                ours=of.ours,
+                epoch=before.get(key),
+                before_ramp=before_ramp.get(key),
+                judged=self.judged(key),
+            )
+            for key, of in found[:MOST_PLACES]
+        ]
 
     def judged(self, key: bytes) -> Counts | None:
         """Return what is left out of the counts of connections with learned minimum RTOs (floors) to the
@@ -176,3 +200,18 @@ def _sure_and_judged(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped
     prefixes."""
     sure = sum(key in places for key, stop in held.items() if stop.is_sure)
     return sure, sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
+
+
+ByPlace = dict[bytes, Counts]
+
+
+def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
+    """Return, by prefix, what PlacesGuard.kept_places() stored as `kept`: the counts of all connections;
+    those with learned floors when the epoch began, and when the share last began to rise in steps; and the
+    results of judged()."""
+    by_key = {bytes.fromhex(place.key): place for place in kept}
+    had = {key: Place(place.stock, place.ours) for key, place in by_key.items()}
+    before = {key: place.epoch for key, place in by_key.items() if place.epoch}
+    before_ramp = {key: place.before_ramp for key, place in by_key.items() if place.before_ramp}
+    judged = {key: place.judged for key, place in by_key.items() if place.judged}
+    return had, before, before_ramp, judged

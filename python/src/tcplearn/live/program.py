@@ -17,7 +17,6 @@ from . import arms
 SOURCE = floors.SOURCE
 _FIRST_RTO = build.SOURCES / "first_rto.bpf.c"
 PROGRAM = "live"
-_COUNTS = build.SOURCES / "live_counts.h"
 _KEY = bytes(4)
 # names of the maps that other processes read
 _SHOWN = ("arms", "connections", "counts", "hosts", "places", "stock_places", "traffic")
@@ -37,18 +36,14 @@ class Settings:
         `epoch`. `ticks_per_second` is CONFIG_HZ of the kernel that runs it (0: this kernel's)."""
         ticks = ticks_per_second or kernel.ticks_per_second()
         return floors.settings(
-            ticks,
-            observe=self.observe,
-            bounds_backoff=self.bounds_backoff,
-            share=self.share,
-            epoch=epoch,
+            ticks, observe=self.observe, bounds_backoff=self.bounds_backoff, share=self.share, epoch=epoch
         )
 
 
 @cache
 def meanings() -> dict[str, str]:
     """Return the meaning of each count of the BPF program, by the count's name, in the program's order."""
-    return arms.meanings_in(_COUNTS)
+    return arms.meanings_in(build.SOURCES / "live_counts.h")
 
 
 class Program:
@@ -85,7 +80,8 @@ class Program:
 
     def by_arm(self) -> list[list[arms.Counts]]:
         """Return the counts by epoch and arm (group of connections)."""
-        return arms.read(self._object.map("arms"))
+        counted = self._object.map("arms")
+        return [arms.element(counted, epoch) for epoch in range(arms.EPOCHS)]
 
     def seen(self) -> arms.Seen:
         return arms.Seen(self.by_arm(), arms.places(self._object.map("traffic")))

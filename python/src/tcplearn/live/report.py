@@ -86,10 +86,7 @@ def summed(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
     yield "time", f"{local_time(begun)} to {local_time(ended)}"
     every = [one for session in sessions for one in session["arms"]]
     counts = {name: sum(one[name]["connections"] for one in every) for name in ("control", "ours", "stopped")}
-    yield (
-        "connections",
-        f"{sum(counts.values()):,}, of them {counts['ours']:,} with learned floors",
-    )
+    yield "connections", f"{sum(counts.values()):,}, of them {counts['ours']:,} with learned floors"
     held = [place for session in sessions if session["guard"] for place in session["guard"]["places"]]
     yield (
         "places",
