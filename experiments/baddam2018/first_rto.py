@@ -18,7 +18,7 @@ from tcplearn.lab import first_rto
 from tcplearn.lab.first_rto import TICKS_PER_SECOND, Network, Place, Trial
 from tcplearn.lab.handshake_waits import Connection
 from tcplearn.learn.export import shipped_rtt
-from tcplearn.learn.rtt.settings import packed
+from tcplearn.learn.rtt.model import packed
 
 #: Seed, destination prefixes, connections to each, losses, jitter; the shipped model was trained on seed 1.
 SEED, PLACES, COUNT, LOSS_PERCENT, JITTER = 3, 40, 50, 10.0, 0.05

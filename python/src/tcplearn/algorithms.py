@@ -17,8 +17,6 @@ ESTIMATOR, LOSS, STARTUP, RESEND, FIRST_RTO = "estimator", "loss", "startup", "r
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter of an algorithm: its key, default value and bounds."""
-
     key: str
     default: float
     low: float
@@ -71,8 +69,7 @@ def _info(native: Mapping[str, Any]) -> Info:
 
 
 def available(kind: str) -> list[Info]:
-    """Return the C core's algorithms of kind `kind`, in the order in which `tcplearn algorithms` lists
-    them."""
+    """Return the C core's algorithms of kind `kind`, in the order of `tcplearn algorithms`."""
     return list(by_name(kind).values())
 
 
@@ -99,3 +96,10 @@ def parameters(kind: str, spec: Spec) -> dict[str, float]:
     """Return the value of every parameter of the algorithm of kind `kind` that `spec` names: the value that
     `spec` sets, or else the default."""
     return {p.key: p.default for p in by_name(kind)[spec.name].params} | dict(spec.params)
+
+
+def resend_policy(spec: str) -> _native.ResendPolicy:
+    """Return the resend policy (a rule for when to retransmit) with the spec `spec`, such as "priced". It
+    computes in fixed point, as in the kernel module. Raise UserError."""
+    read = parse(RESEND, spec)
+    return _native.ResendPolicy(read.name, "fixed", read.params)

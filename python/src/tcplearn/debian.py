@@ -23,9 +23,8 @@ def to_start(name: str) -> str:
 
 
 def missing(packages: Mapping[str, str]) -> list[str]:
-    """Return the names of those Debian packages in `packages` that are not installed. The value of each name
-    shows that the package is installed: it is a program of the package or, if it begins with /, a pattern for
-    the path of one of its files."""
+    """Return those Debian packages in `packages` that are not installed. The value of each name shows that it
+    is: it is a program or, if it begins with /, a pattern for the path of a file of the package."""
     return [package for package, known_by in packages.items() if not _found(known_by)]
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read TOML and JSON from untrusted files. A file that exceeds a limit is refused with a one-line error."""
+"""Read TOML, JSON and tables from untrusted files. A TOML or JSON file that exceeds a limit is refused with a
+one-line error."""
 
 from __future__ import annotations
 
@@ -7,12 +8,15 @@ import json
 import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tcplearn.checkout import no_such_file
 from tcplearn.errors import UserError, printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 #: The largest accepted TOML file (written by people) and JSON file (written by programs), in bytes.
 MOST_TOML, MOST_JSON = 1 << 20, 16 << 20
@@ -83,6 +87,27 @@ def json_file(path: Path, most_bytes: int = MOST_JSON) -> Any:
         raise UserError(f"{printable(path)}: not JSON: {_shown(error)}") from error
     _check_values(value, printable(path))
     return value
+
+
+def table(path: Path, content: str, columns: Sequence[str] = (), origin: str = "") -> pl.DataFrame:
+    """Return the table in the file `path`: CSV if its suffix is .csv, otherwise Parquet. Raise UserError if
+    the file is missing, is no table, or lacks one of `columns`. The message names the expected `content` and
+    ends with `origin`, which says how to make a missing column."""
+    import polars as pl
+
+    where = printable(path)
+    try:
+        check_regular(path)
+        csv = path.suffix.lower() == ".csv"
+        frame = pl.read_csv(path, infer_schema_length=None) if csv else pl.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{where}: {no_such_file(path)}") from None
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise UserError(f"{where}: no table of {content}: {printable(error)[:200]}") from error
+    if missing := [name for name in columns if name not in frame.columns]:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise UserError(f"{where}: no column {missing[0]}{more}{origin}")
+    return frame
 
 
 def json_value(text: bytes | str) -> Any:

@@ -54,8 +54,7 @@ def need_extra(extra: str, what: str) -> None:
 
 
 def is_trace_error(error: BaseException) -> bool:
-    """Return whether `error` is a TraceError, by the name of its class: importing the class would slow every
-    start."""
+    """Return whether `error` is a TraceError, by its name: importing the class would slow every start."""
     return isinstance(error, ValueError) and any(c.__name__ == "TraceError" for c in type(error).__mro__)
 
 

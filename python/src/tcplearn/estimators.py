@@ -85,10 +85,6 @@ class CoreEstimator:
     def rto_one(self, x: Mapping[str, int] | None = None) -> float:
         return float(self._state.rto_us)
 
-    @property
-    def state_bytes(self) -> int:
-        return int(self._state.state_bytes)
-
 
 class WithTimer:
     """A user's estimator with an RTO: that of its method rto_one or, without one, its prediction plus four
@@ -209,8 +205,7 @@ def parse(text: str) -> Spec:
 
 
 def _read_params(info: Info, pairs: Sequence[str]) -> dict[str, float]:
-    """Return the parameters of a user's estimator from the texts `pairs`, each of the form key=value. Raise
-    UserError."""
+    """Return the parameters of a user's estimator from the texts `pairs`, key=value. Raise UserError."""
     params: dict[str, float] = {}
     keys = [p.key for p in info.params]
     for pair in pairs:

@@ -60,8 +60,7 @@ def checked(spec: str) -> str:
 
 
 def located(spec: str, folder: Path) -> str:
-    """Return `spec` with the path of its model file, which is relative to `folder`, made absolute. A `spec`
-    without a model file is unchanged."""
+    """Return `spec` with the path of its model file, if it has one, relative to `folder`, made absolute."""
     pairs, at = _pairs(spec)
     if at < 0 or _value(pairs[at]) == OWN:
         return spec
@@ -80,8 +79,7 @@ def _pairs(spec: str) -> tuple[list[str], int]:
 
 
 def _own_number(name: str) -> int:
-    """Return the index of the choice "own" of the parameter "model" of the loss classifier `name`. Return -1
-    if it has no such choice."""
+    """Return the index of the choice "own" of the parameter "model" of the loss classifier `name`, or -1."""
     choices = [p.choices for p in algorithms.by_name(algorithms.LOSS)[name].params if p.key == _KEY]
     return choices[0].index(OWN) if choices and OWN in choices[0] else -1
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from own_cgroup import own_cgroup
 from tcplearn.bpf.kernel import ticks_per_second
 from tcplearn.lab.sock_ops import Loaded, missing
-from tcplearn.learn.rtt.model import Model
-from tcplearn.learn.rtt.settings import packed
+from tcplearn.learn.rtt.model import Model, packed
 
 __all__ = ["Group", "bpffs", "missing"]
 

@@ -11,6 +11,7 @@ import json
 import socket
 import struct
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
@@ -19,8 +20,7 @@ import pytest
 from tcplearn.cli.app import main
 from tcplearn.collect import connect, imported, raw, rows
 from tcplearn.collect.hosts import Target, targets_of
-from tcplearn.collect.pace import Pacer
-from tcplearn.collect.probe import Answer, Destination, Reply
+from tcplearn.collect.probe import Answer, Destination, Pacer, Reply
 from tcplearn.collect.raw import RawProber
 
 HPING = """\
@@ -252,7 +252,7 @@ def test_a_port_that_refuses(listener: int, tmp_path: Path) -> None:
 
 
 def test_every_column_is_a_field() -> None:
-    assert list(rows.Row(host="x").record()) == list(rows.COLUMNS)
+    assert list(asdict(rows.Row(host="x"))) == list(rows.COLUMNS)
 
 
 @pytest.mark.skipif(not raw.allowed(), reason="raw sockets are not allowed here")

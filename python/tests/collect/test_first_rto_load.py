@@ -15,7 +15,7 @@ from tcplearn.cli import main
 from tcplearn.errors import FailedError, UserError
 from tcplearn.lab.sock_ops import Loaded
 from tcplearn.learn.export import shipped_rtt
-from tcplearn.learn.rtt.settings import packed
+from tcplearn.learn.rtt.model import packed
 
 needs_bpf = pytest.mark.skipif(bool(sock_ops.missing()), reason=sock_ops.missing())
 

@@ -9,7 +9,7 @@ import re
 import numpy as np
 from talk import Talk
 
-from tcplearn import resends
+from tcplearn import algorithms
 from tcplearn.explain.candidates import ALL
 
 FIRST, LATER, UNCLEAR = 0, 1, 2
@@ -30,7 +30,9 @@ class Longest:
             number = int(found[1])
             return str(tick_us * (number if found[2] else -(-number // tick_us)))
 
-        self._all = [resends.policy(re.sub(r"{(\d+)( ticks)?}", rounded, one)) for one in spec.split(" + ")]
+        self._all = [
+            algorithms.resend_policy(re.sub(r"{(\d+)( ticks)?}", rounded, one)) for one in spec.split(" + ")
+        ]
 
     def send(self, *event: int) -> tuple[int, int]:
         return max(one.send(*event) for one in self._all)

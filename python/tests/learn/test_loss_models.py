@@ -14,7 +14,7 @@ import pytest
 from tcplearn import _native, losses
 from tcplearn import loss_model as model
 from tcplearn.errors import UserError
-from tcplearn.learn import export, loss_header, perceptron
+from tcplearn.learn import export, perceptron
 
 WHERE = export.CORE / "models"
 
@@ -33,7 +33,7 @@ def document() -> dict[str, object]:
 
 
 def test_the_header_is_what_the_files_give() -> None:
-    assert export.HEADER.read_text() == loss_header.header(export.shipped())
+    assert export.HEADER.read_text() == export.loss_header(export.shipped())
     assert export.main(["--check"]) == 0
 
 
@@ -44,7 +44,7 @@ def test_a_file_reads_as_it_was_written(tmp_path: Path) -> None:
         assert model.read(path, losses.features()) == shipped
 
 
-@pytest.mark.parametrize("number, name", list(enumerate(loss_header.NAMES)))
+@pytest.mark.parametrize("number, name", list(enumerate(export.LOSS_NAMES)))
 def test_the_core_answers_what_the_file_says(number: int, name: str) -> None:
     read = model.read(WHERE / f"loss_{name}.json", losses.features())
     draw = np.random.default_rng(3)

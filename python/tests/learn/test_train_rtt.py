@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, QuantileRegressor
 from tcplearn.cli.app import main
 from tcplearn.errors import UserError
 from tcplearn.learn import export
-from tcplearn.learn.rtt import data, header, history, ladder, quantile, regression, trials
+from tcplearn.learn.rtt import data, history, ladder, quantile, regression, trials
 from tcplearn.learn.rtt import model as models
 
 QUICK = ("--folds", "2", "-q")
@@ -273,7 +273,7 @@ def test_a_model_reads_as_it_was_written_and_is_in_the_header(tmp_path: Path) ->
         path = tmp_path / "m.json"
         path.write_text(models.text(model))
         assert models.read(path) == model
-    assert export.RTT_HEADER.read_text() == header.header(export.shipped_rtt())
+    assert export.RTT_HEADER.read_text() == export.rtt_header(export.shipped_rtt())
 
 
 def test_the_shipped_model_is_of_the_shipped_rows() -> None:

@@ -15,7 +15,7 @@ from live_command import AT_ONCE, ask, missing, room, server
 from lossy_path import LossyPath, Spec
 from test_live_kernel import STOCK_MS
 
-from tcplearn import resends
+from tcplearn import algorithms
 from tcplearn.bpf.kernel import ticks_per_second
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -52,7 +52,7 @@ def most_spurious(before_ms: float, after_ms: float, floor_ms: float, late_ms: f
     """Return how often the kernel's rule retransmits after a step of the RTT if the floor stays at
     `floor_ms`: the tail loss probe after 2 SRTT + floor, then the RTO of SRTT + max(RTTVAR, floor), doubled
     each time. An answer comes `late_ms` after the RTT."""
-    rule = resends.policy(f"stock:rto_min_us={1000 * floor_ms:.0f}")
+    rule = algorithms.resend_policy(f"stock:rto_min_us={1000 * floor_ms:.0f}")
     now_us = found = 0
     for request in range(requests + BEFORE):
         rtt_us = round(1000 * (before_ms if request < BEFORE else after_ms))

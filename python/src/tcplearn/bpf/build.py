@@ -45,9 +45,8 @@ def compiled(source: Path, out: Path) -> Path:
 
 
 def preprocessed(source: Path) -> str:
-    """Return the BPF program `source` after preprocessing, without comments and paths. `tcplearn lab` uses a
-    stored result again only if it was made by a program with the same text. Raise UserError or
-    FailedError."""
+    """Return the text of the BPF program `source` without comments and paths, by which `tcplearn lab` knows
+    whether a stored result can be used again. Raise UserError or FailedError."""
     return _clang(source, "-E", "-P")
 
 

@@ -37,8 +37,7 @@ def cgroup_of(process: int) -> Path | None:
 
 
 def of_unit(name: str) -> Path:
-    """Return the cgroup of the systemd unit `name`: the only folder of a cgroup that has this name. Raise
-    UserError."""
+    """Return the only cgroup with the name of the systemd unit `name`. Raise UserError."""
     wanted = {name} if name.endswith(_UNITS) else {name, f"{name}.service"}
     found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
     if not found:
@@ -60,8 +59,7 @@ def of_process(pid: int) -> Path:
 
 
 def ticks_per_second() -> int:
-    """Return the timer ticks per second (CONFIG_HZ) of the kernel, which takes RTOs in ticks. Raise UserError
-    if the number is not known."""
+    """Return CONFIG_HZ of the kernel, which takes RTOs in ticks. Raise UserError if it is not known."""
     packed, plain = Path("/proc/config.gz"), Path(f"/boot/config-{platform.release()}")
     text = gzip.decompress(packed.read_bytes()).decode() if packed.exists() else ""
     text = text or (plain.read_text() if plain.exists() else "")

@@ -105,8 +105,7 @@ class Object:
         return c_void_p(found)
 
     def attach(self, name: str, cgroup: Path) -> int:
-        """Attach the program `name` to `cgroup`. Return the file descriptor of the link that keeps it
-        attached."""
+        """Attach the program `name` to `cgroup`; return the descriptor of the link that keeps it attached."""
         with _opened(cgroup) as handle:
             link = c_void_p(_libbpf().bpf_program__attach_cgroup(self._program(name), handle))
         if not link:
@@ -193,8 +192,7 @@ class Map:
         _libbpf().bpf_map_delete_elem(self.handle, c_char_p(key))
 
     def of_each_cpu(self, key: bytes, size: int) -> list[bytes]:
-        """Return the value of `key` for each processor, in a map of per-processor values. `size` is the size
-        of a value in bytes, a multiple of 8."""
+        """Return the value of `key`, of `size` bytes (a multiple of 8), for each processor."""
         cpus = _libbpf().libbpf_num_possible_cpus()
         values = self.get(key, size * cpus)
         return [values[i * size : (i + 1) * size] for i in range(cpus)]
@@ -220,8 +218,7 @@ def map_of(number: int) -> Iterator[Map]:
 
 
 def sock_ops_programs(cgroup: Path) -> list[str]:
-    """Return the names of the sock_ops programs that are attached to `cgroup` itself, not to a cgroup above
-    it."""
+    """Return the names of the sock_ops programs that are attached to `cgroup` itself."""
     ids, count = (c_uint32 * _MOST_PROGRAMS)(), c_uint32(_MOST_PROGRAMS)
     with _opened(cgroup) as handle:
         if code := _libbpf().bpf_prog_query(handle, _SOCK_OPS, 0, None, ids, ctypes.byref(count)):

@@ -23,13 +23,12 @@ def _load(
     from tcplearn.bpf import kernel
     from tcplearn.lab import sock_ops
     from tcplearn.learn.rtt import model as models
-    from tcplearn.learn.rtt.settings import packed
 
     read = models.read(sock_ops.shipped(model))
     if why := sock_ops.missing():
         raise UserError(why)
     loaded = sock_ops.Loaded()
-    loaded.load(packed(read, kernel.ticks_per_second()), cgroup or kernel.cgroups())
+    loaded.load(models.packed(read, kernel.ticks_per_second()), cgroup or kernel.cgroups())
     print_lines(loaded.status())
 
 

@@ -67,9 +67,8 @@ def _first_rto(model: Path | None) -> str:
     from tcplearn.bpf import kernel
     from tcplearn.lab import sock_ops
     from tcplearn.learn.rtt import model as models
-    from tcplearn.learn.rtt.settings import packed
 
-    return packed(models.read(sock_ops.shipped(model)), kernel.ticks_per_second()).hex()
+    return models.packed(models.read(sock_ops.shipped(model)), kernel.ticks_per_second()).hex()
 
 
 class RampName(enum.StrEnum):

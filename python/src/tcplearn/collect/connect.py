@@ -7,10 +7,10 @@ import contextlib
 import errno
 import socket
 import struct
+import sys
 import time
 
-from tcplearn.collect.pace import Pacer
-from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Reply
+from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Pacer, Reply
 
 TIMEOUT_MAX_S = 0.9
 _TCP_SYNCNT = 7
@@ -91,7 +91,7 @@ def _reply(sock: socket.socket, family: socket.AddressFamily, code: int, elapsed
 
 def _rtt_us(sock: socket.socket) -> int:
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-    return int.from_bytes(info[_RTT_AT:_RTT_END], "little" if struct.pack("=H", 1)[0] else "big")
+    return int.from_bytes(info[_RTT_AT:_RTT_END], sys.byteorder)
 
 
 def _icmp_type(sock: socket.socket) -> int | None:

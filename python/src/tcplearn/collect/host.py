@@ -98,8 +98,7 @@ class _Visit:
 
     async def _down_from(self, limit: int) -> int | None:
         """Return the number of routers on the path, given that TTL `limit` reaches the host. A TTL without an
-        answer counts as too small if the host still answers to the next larger TTL; if it does not, return
-        None."""
+        answer is too small if the host still answers to the next larger one; otherwise return None."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:

@@ -98,8 +98,7 @@ class _Ping:
         return self.answers + len(self.hops) + self.expired + len(self.unreachable)
 
     def disagrees(self) -> str:
-        """Return the reason why the run's statistics cannot belong to its answers, or '' if they can belong
-        to them."""
+        """Return the reason why the run's statistics cannot belong to its answers, or '' if they can."""
         total = self.statistics
         if not total or self._quiet():
             return ""
@@ -119,8 +118,7 @@ class _Ping:
         return bool(self.statistics and self.statistics.received and not self.lines())
 
     def may_be_quiet_trace(self) -> bool:
-        """Return whether this run may be a traceroute with -q, which counts the host's answers without
-        printing them."""
+        """Return whether this may be a traceroute with -q, which counts the host's answers silently."""
         counted = self.statistics.received if self.statistics else 0
         return bool(self.hops and not self.answers and counted > self.lines())
 
@@ -168,8 +166,7 @@ class _Ping:
         run.sent = total.sent - len(self.hops) if total and counted and self.first == len(self.hops) else None
 
     def _summed_up(self, run: Run, total: Statistics) -> None:
-        """Set the state (such as "unreachable") and RTTs of `run` from its statistics `total` alone, as for
-        `hping3 -q` or UDP."""
+        """Set the state and RTTs of `run` from its statistics `total` alone, as for `hping3 -q` or UDP."""
         if total.received > total.sent:
             self.refuse("more answers than requests: its RTTs include duplicates; run hping3 without -q")
         if not total.most_us:  # ICMP errors have no RTT
@@ -239,8 +236,7 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run to which the answer `found` belongs: of the runs with its address, the one that
-        began last."""
+        """Return the run to which the answer `found` belongs: the last one begun with its address."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current

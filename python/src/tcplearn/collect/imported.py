@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Make rows of results, as `tcplearn collect` does, from the output of hping3, traceroute and
-tcptraceroute."""
+"""Make rows of results, as `tcplearn collect` does, from output of hping3, traceroute and tcptraceroute."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -68,16 +67,11 @@ def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
     row = Row(host=whole.host, address=whole.address, port=port, method=methods, state=whole.state)
     row.hops = _first([*(run.hops for run in runs), hops])
     row.ttl = _first(run.ttl for run in runs)
-    rtts_us = [rtt_us for run in runs for rtt_us in run.rtts_us]
-    row.rtts_us = " ".join(map(str, rtts_us))
-    row.samples = sum(run.samples for run in runs)
     sent = [run.sent for run in runs if run.sent is not None]
-    row.sent = sum(sent) if len(sent) == len(runs) else None
-    row.loss = round(1 - row.samples / row.sent, 6) if row.sent else None
-    summaries = [(run.summary_us, run.samples) for run in runs if run.summary_us]
-    if rtts_us or summaries:
-        row.rtt_min_us = min([*rtts_us, *(of[0] for of, _ in summaries)])
-        row.rtt_max_us = max([*rtts_us, *(of[2] for of, _ in summaries)])
-        total_us = sum(rtts_us) + sum(of[1] * samples for of, samples in summaries)
-        row.rtt_avg_us = round(total_us / (len(rtts_us) + sum(samples for _, samples in summaries)))
+    row.measured(
+        [rtt_us for run in runs for rtt_us in run.rtts_us],
+        sum(sent) if len(sent) == len(runs) else None,
+        sum(run.samples for run in runs),
+        [(run.summary_us, run.samples) for run in runs if run.summary_us],
+    )
     return row

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Define a probe of a host (a SYN) and its reply."""
+"""Define a probe of a host (a SYN) and its reply, and limit the rate of probes."""
 
+import asyncio
 import enum
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+Sent = TypeVar("Sent")
 
 #: Errors of send() and connect() that mean that there is no route to the host.
 NO_ROUTE = frozenset({"ENETUNREACH", "EHOSTUNREACH", "EHOSTDOWN", "ENETDOWN", "EACCES", "EPERM", "EINVAL"})
@@ -55,3 +59,23 @@ class Prober(Protocol):
     async def probe(self, to: Destination, hop_limit: int, timeout_s: float) -> Reply: ...
 
     def close(self) -> None: ...
+
+
+class Pacer:
+    """Limits the rate of probes. Delayed probes are not sent faster afterwards, so there are no bursts."""
+
+    def __init__(self, per_second: float) -> None:
+        self.gap_s = 1 / per_second
+        self._next_s = 0.0
+        self._lock = asyncio.Lock()
+
+    async def send(self, action: Callable[[], Sent]) -> Sent:
+        """Call `action`, which sends a probe, when the rate allows it, and return the result of `action`."""
+        loop = asyncio.get_running_loop()
+        async with self._lock:
+            while (wait_s := self._next_s - loop.time()) > 0:
+                await asyncio.sleep(wait_s)
+            try:
+                return action()
+            finally:
+                self._next_s = loop.time() + self.gap_s

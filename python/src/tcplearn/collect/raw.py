@@ -11,12 +11,12 @@ import logging
 import random
 import socket
 import struct
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
-from tcplearn.collect.pace import Pacer
-from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Reply
+from tcplearn.collect.probe import NO_ROUTE, SILENT, UNREACHABLE, Answer, Destination, Pacer, Reply
 
 #: Source ports: above those that Linux assigns to connections by default.
 PORTS = range(61000, 65536)
@@ -37,8 +37,7 @@ def allowed() -> bool:
 
 
 def packets() -> Any:
-    """Return scapy's modules inet and inet6. They are imported here, because the import takes most of a
-    second."""
+    """Return scapy's modules inet and inet6, whose import takes most of a second."""
     logging.getLogger("scapy").setLevel(logging.ERROR)
     from scapy.layers import inet, inet6
 
@@ -135,8 +134,7 @@ class RawProber:
         return bytes(head / syn)
 
     def _read(self, sock: socket.socket, family: socket.AddressFamily, read: Any) -> None:
-        """Read all packets that have arrived on `sock`. Each is parsed by the function `read` (_read_tcp or
-        _read_icmp)."""
+        """Read all packets that have arrived on `sock`, each by `read` (_read_tcp or _read_icmp)."""
         while True:
             try:
                 data, ancillary, _, address = sock.recvmsg(2048, 256)
@@ -149,7 +147,7 @@ class RawProber:
                     seconds, nanoseconds = struct.unpack("@qq", value)
                     came_ns = seconds * 10**9 + nanoseconds
                 elif kind == _IPV6_HOPLIMIT:
-                    ttl = int.from_bytes(value[:4], "little" if struct.pack("=H", 1)[0] else "big")
+                    ttl = int.from_bytes(value[:4], sys.byteorder)
             with contextlib.suppress(IndexError, ValueError, struct.error):
                 found = read(data, family, address[0])
                 if found:

@@ -4,7 +4,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -33,19 +33,24 @@ class Row:
     ended_us: int | None = None
     rtts_us: str = ""
 
-    def measured(self, rtts_us: Sequence[int], sent: int) -> None:
-        """Fill in the columns that follow from `rtts_us` and from `sent`, the number of SYNs sent. They are
-        the number of RTTs, the number of SYNs, the loss rate, and the RTTs with their minimum, mean and
-        maximum."""
-        self.samples, self.sent = len(rtts_us), sent
-        self.loss = round(1 - len(rtts_us) / sent, 6) if sent else None
-        if rtts_us:
-            self.rtt_min_us, self.rtt_max_us = min(rtts_us), max(rtts_us)
-            self.rtt_avg_us = round(sum(rtts_us) / len(rtts_us))
+    def measured(
+        self,
+        rtts_us: Sequence[int],
+        sent: int | None,
+        samples: int | None = None,
+        summaries: Sequence[tuple[tuple[int, int, int], int]] = (),
+    ) -> None:
+        """Fill in the columns that follow from `rtts_us`, from the number `sent` of SYNs (None: unknown), and
+        from the number `samples` of answers (default: one for each RTT). For answers without RTTs of their
+        own, `summaries` has the minimum, mean and maximum RTT, and the number of answers."""
+        self.samples, self.sent = len(rtts_us) if samples is None else samples, sent
+        self.loss = round(1 - self.samples / sent, 6) if sent else None
+        if rtts_us or summaries:
+            self.rtt_min_us = min([*rtts_us, *(of[0] for of, _ in summaries)])
+            self.rtt_max_us = max([*rtts_us, *(of[2] for of, _ in summaries)])
+            total_us = sum(rtts_us) + sum(of[1] * answers for of, answers in summaries)
+            self.rtt_avg_us = round(total_us / (len(rtts_us) + sum(answers for _, answers in summaries)))
         self.rtts_us = " ".join(map(str, rtts_us))
-
-    def record(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
@@ -61,7 +66,7 @@ def check_output(path: Path, *, fresh: bool) -> None:
 
 
 def write(rows: Iterable[Row], path: Path) -> None:
-    records = [row.record() for row in rows]
+    records = [asdict(row) for row in rows]
     if path.suffix.lower() == ".parquet":
         import polars as pl
 

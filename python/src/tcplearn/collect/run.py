@@ -16,8 +16,7 @@ from tcplearn.collect import raw, rows
 from tcplearn.collect.connect import TIMEOUT_MAX_S, ConnectProber
 from tcplearn.collect.host import Settings, measure
 from tcplearn.collect.hosts import Target
-from tcplearn.collect.pace import Pacer
-from tcplearn.collect.probe import Prober
+from tcplearn.collect.probe import Pacer, Prober
 from tcplearn.collect.raw import RawProber
 from tcplearn.collect.rows import Row
 from tcplearn.errors import InterruptedWork, UserError, printable
@@ -45,8 +44,7 @@ def collect(
     say: Say | None = None,
 ) -> list[Row]:
     """Measure `targets`, write their rows of results to `output`, and return the rows. If UserError or
-    InterruptedWork is raised, finished rows stay in the journal, a file with the name of `output` and
-    ".part"."""
+    InterruptedWork is raised, finished rows stay in the journal, OUTPUT.part."""
     rows.check_output(output, fresh=options.fresh)
     with _Journal(output, options, fresh=options.fresh) as journal:
         missing = [target for target in targets if target not in journal.done]
@@ -165,7 +163,7 @@ class _Journal:
             self._file.flush()
 
     def add(self, target: Target, row: Row) -> None:
-        self._write(row.record())
+        self._write(asdict(row))
         self.done[target] = row
 
     def finish(self) -> None:

@@ -122,8 +122,7 @@ class TraceFile:
         if found := _TRACEROUTE.fullmatch(line):
             if not found[4]:
                 self._printed.refuse(
-                    at,
-                    "inetutils-traceroute takes answers to other programs for its own; use traceroute",
+                    at, "inetutils-traceroute takes answers to other programs for its own; use traceroute"
                 )
             self._begin(at, found[1], found[2], "traceroute", int(found[3]), self._wrapper_port)
             self._wrapper_port = 0
@@ -226,9 +225,8 @@ def runs_of(files: Sequence[TraceFile]) -> list[Run]:
 
 
 def _join(files: Sequence[TraceFile]) -> None:
-    """If one of `files` has headers but no hops, assign its headers, in order, to the traces of another file,
-    if they fit. They fit if there are as many headers as traces, and each trace that reached a host reached
-    the host in its header."""
+    """If one of `files` has headers but no hops, assign them, in order, to the traces of another file, if
+    there are as many and each trace that reached a host reached the host in its header."""
     for heads in [file for file in files if file.headers and not file.traces]:
         for file in files:
             traces = [trace for trace in file.traces if not trace.header]

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from tcplearn import algorithms, losses, provenance
 from tcplearn import loss_model as models
 from tcplearn.learn import pictures, scores, slices
@@ -24,9 +22,8 @@ THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def shown(result: Result) -> list[Outcome]:
-    """Return those test results in `result` that the card shows: of the perceptron (with the deployed
-    threshold and with the best one), of gradient boosting, of the rule of TCP Veno, and of the best single
-    features."""
+    """Return the test results that the card shows: of the perceptron (with the deployed threshold and with
+    the best one), of gradient boosting, of the rule of TCP Veno, and of the best single features."""
     rules = result.outcomes[2:]
     venos = [o for o in rules if o.name.startswith("veno,")]
     singles = sorted((o for o in rules if o not in venos), key=lambda o: -o.balanced_accuracy)
@@ -217,13 +214,13 @@ def _resampled(result: Result) -> Iterator[str]:
     def spread(values: Sequence[float]) -> str:
         return "{:.3f} ({:.3f} to {:.3f})".format(*values)
 
-    share = float(np.maximum(result.data.congested.mean(), 1 - result.data.congested.mean()))
+    congested = float(result.data.congested.mean())
     yield "\n## The paper's protocol\n"
     yield (
         f"As in hwang2018 (Hwang et al. 2018), a model is trained on {o.events} fast retransmits and tested "
         f"on {o.tests} others; this is repeated {o.times} times with other random choices. The table has the "
         f"mean and the middle 95 % of the results. A rule that always names the more frequent cause has an "
-        f"accuracy of {share:.3f}.\n"
+        f"accuracy of {max(congested, 1 - congested):.3f}.\n"
     )
     yield table_of(
         ["figure", "ours", "hwang2018"],
@@ -244,10 +241,7 @@ def write(result: Result, folder: Path, command: str) -> list[Path]:
     about = {"command": command, "version": provenance.made_by()["version"], "rows": len(result.data)}
     model = replace(result.model, about={**about, "scenarios": result.data.count})
     written = pictures.write(result.outcomes[0], result.falls, stem, folder)
-    texts = {
-        f"{stem}.json": models.text(model),
-        f"{stem}.md": markdown(result.data, result, command, stem),
-    }
+    texts = {f"{stem}.json": models.text(model), f"{stem}.md": markdown(result.data, result, command, stem)}
     if result.history:
         texts["loss_history.md"] = "\n".join(_history(result, result.history, command)) + "\n"
     for name, content in texts.items():

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tcplearn import documents, losses, tabular
+from tcplearn import documents, losses
 from tcplearn.errors import UserError, printable
 
 Floats = NDArray[np.float64]
@@ -57,9 +57,8 @@ class Dataset:
         return self.rows((share[self.group] > 0) & (share[self.group] < 1))
 
     def at_most(self, rows: int, seed: int) -> Dataset:
-        """Return at most `rows` losses of each scenario (a simulated network), so that long runs do not
-        outweigh others. If a scenario has more, `rows` of them are drawn at random, regardless of their
-        cause."""
+        """Return at most `rows` losses of each scenario, drawn at random regardless of their cause, so that
+        long runs do not outweigh others."""
         order = np.random.default_rng(seed).permutation(len(self))
         order = order[np.argsort(self.group[order], kind="stable")]
         groups = self.group[order]
@@ -122,7 +121,7 @@ def _about(frame: pl.DataFrame, scenarios: Sequence[str]) -> tuple[Mapping[str, 
 
 def _frame(path: Path, names: Sequence[str]) -> pl.DataFrame:
     where = printable(path)
-    frame = tabular.read(path, "losses", ("scenario", "truth", *names))
+    frame = documents.table(path, "losses", ("scenario", "truth", *names))
     other = [v for v in frame["truth"].cast(pl.String).unique() if v not in losses.CAUSES]
     if other:
         raise UserError(f"{where}: truth is {printable(other[0])}; it has to be congestion or random")

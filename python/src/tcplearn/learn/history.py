@@ -62,10 +62,9 @@ def held_out_odds(
     where: str,
 ) -> tuple[Floats, int]:
     """Return an array and the number of connections. The array has a row for each loss in `data`: its log
-    odds of congestion, the mean log odds of its connection's earlier fast recoveries, and 1 for the
-    intercept. The log odds are those of the model that was trained without the loss's cross-validation fold.
-    The means include recoveries without a loss and those that `data` leaves out. Raise UserError if `frame`
-    does not name the flows."""
+    odds of congestion, by the model trained without the loss's cross-validation fold; the mean log odds of
+    its connection's earlier fast recoveries, with those that `data` leaves out; and 1 for the intercept.
+    Raise UserError if `frame` does not name the flows."""
     if frame["flow"].null_count():
         raise UserError(f"{where}: no column flow; `history` needs to know each connection")
     numbers = {name: k for k, name in enumerate(data.scenarios)}

@@ -11,12 +11,8 @@ BINS = 10
 
 
 def balanced_accuracy(congested: Ints, called: Ints) -> float:
-    """Return the mean of the recalls of congestion and random losses, or nan if one of these causes does not
-    occur."""
-    recalls = [
-        float((called[congested == c] == c).mean()) if (congested == c).any() else np.nan for c in (0, 1)
-    ]
-    return float(np.mean(recalls))
+    """Return the mean of the recalls of both causes, or nan if one of these does not occur."""
+    return float(np.mean([recall(congested, called, cause) for cause in (0, 1)]))
 
 
 def recall(congested: Ints, called: Ints, cause: int) -> float:
@@ -29,12 +25,8 @@ def auc(congested: Ints, score: Floats) -> float:
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     rank = (np.cumsum(counts) - (counts - 1) / 2)[place]
     ones = int(congested.sum())
-    zeros = len(congested) - ones
-    return (
-        float((rank[congested == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
-        if ones and zeros
-        else np.nan
-    )
+    pairs = ones * (len(congested) - ones)
+    return float((rank[congested == 1].sum() - ones * (ones + 1) / 2) / pairs) if pairs else np.nan
 
 
 def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]:
@@ -42,9 +34,9 @@ def bins(congested: Ints, probability: Floats) -> list[tuple[float, float, int]]
     with losses, the mean probability, the share of losses by congestion, and the number of losses."""
     place = np.minimum((probability * BINS).astype(int), BINS - 1)
     return [
-        (float(probability[place == k].mean()), float(congested[place == k].mean()), int((place == k).sum()))
-        for k in range(BINS)
-        if (place == k).any()
+        (float(probability[at].mean()), float(congested[at].mean()), int(at.sum()))
+        for at in (place == k for k in range(BINS))
+        if at.any()
     ]
 
 
@@ -55,8 +47,7 @@ def calibration_error(congested: Ints, probability: Floats) -> float:
 
 
 def best_threshold(congested: Ints, score: Floats) -> float:
-    """Return the threshold of `score` with the best balanced accuracy. A score at or above it counts as
-    congestion."""
+    """Return the threshold with the best balanced accuracy. A score at or above it counts as congestion."""
     order = np.argsort(score, kind="stable")
     sorted_score, is_one = score[order], congested[order] == 1
     below = np.concatenate(([0], np.cumsum(~is_one))) / max(1, int((~is_one).sum()))

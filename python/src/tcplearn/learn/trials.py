@@ -52,14 +52,12 @@ class Outcome:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and random losses if a score of at least `threshold` means
-        congestion."""
+        """Return the recalls of congestion and random losses at the threshold `threshold`."""
         called = self.limited(threshold, self.name).called
         return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
 
     def limited(self, threshold: float, name: str) -> Outcome:
-        """Return these scores under the name `name`, with losses called congestion if their score is at least
-        `threshold`."""
+        """Return these scores as `name`, with losses of a score of at least `threshold` called congestion."""
         return replace(self, name=name, called=(self.score >= threshold).astype(np.int64))
 
     def of_both_causes(self) -> Outcome:
@@ -116,7 +114,6 @@ def try_out(
 
 
 def rest_of(data: Dataset, held_out: Ints) -> Dataset:
-    """Return the rows of `data` without those whose indices are `held_out`."""
     return data.rows(np.setdiff1d(np.arange(len(data)), held_out))
 
 

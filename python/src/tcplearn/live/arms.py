@@ -32,8 +32,7 @@ Counts = dict[str, int]  # by the name of the count
 
 
 def meanings_in(source: Path) -> dict[str, str]:
-    """Return the meaning of each count in the list of counts of the C header `source`, by the name of the
-    count, in the order of the list."""
+    """Return the meaning of each count in the list of counts of the C header `source`, by name, in order."""
     return dict(re.findall(r'^\tX\((\w+),[\s\\]+"(.*?)"\)', source.read_text(), re.MULTILINE))
 
 
@@ -44,8 +43,7 @@ def meanings() -> dict[str, str]:
 
 
 def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
-    """Return the counts `names` in element number `at` of the BPF map `counted`, summed over the processors.
-    (Each processor has its own elements.)"""
+    """Return the counts `names` in element `at` of the BPF map `counted`, summed over the processors."""
     layout = struct.Struct(f"={len(names)}Q")
     rows = map(layout.unpack, counted.of_each_cpu(struct.pack("=I", at), layout.size))
     return {name: sum(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
@@ -53,8 +51,7 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 @cache
 def side_names() -> tuple[str, ...]:
-    """Return the names of the counts that the BPF program has for each destination prefix, separately for
-    connections with and without learned minimum RTOs."""
+    """Return the names of the counts of a destination prefix, which are kept with and without floors."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found
@@ -79,15 +76,13 @@ def minus(now: Mapping[str, int], before: Mapping[str, int]) -> Counts:
 
 
 def element(counted: Map, epoch: int) -> list[Counts]:
-    """Return the counts in the BPF map `counted` of each arm (group of connections) in the epoch with the
-    index `epoch`, summed over the processors."""
+    """Return the counts of the epoch with the index `epoch` in the BPF map `counted`, by arm."""
     return [summed(counted, epoch * ARMS + arm, [*meanings()]) for arm in range(ARMS)]
 
 
 @dataclass(frozen=True)
 class Place:
-    """What was counted on connections to a destination prefix (/24 or /48) since the BPF program was
-    loaded."""
+    """The counts of connections to a destination prefix (/24 or /48) since the BPF program was loaded."""
 
     stock: Counts
     ours: Counts
@@ -102,8 +97,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Seen:
-    """The input of the guard, which limits harm: all that the BPF program has counted since it was loaded.
-    `arms` has the counts by epoch and arm (group of connections), `places` by destination prefix."""
+    """What the BPF program has counted since it was loaded: `arms` by epoch and arm, `places` by prefix."""
 
     arms: list[list[Counts]]
     places: Mapping[bytes, Place] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimate for single destination prefixes (places) what learned minimum RTOs gain and what they cost. The
-BPF program has no sums of squares by place. How much the connections of a place differ is therefore taken
-from the connections to all places."""
+"""Estimate for single destination prefixes (places) what learned minimum RTOs (floors) gain and cost. The BPF
+program has no sums of squares by place, so how much the connections of a place differ is taken from those to
+all places. A lossy round is a round trip in which a loss needed a retransmission by timer."""
 
 from __future__ import annotations
 
@@ -50,19 +50,16 @@ def _goes_on(had: Place, now: Place) -> bool:
 def renewed(
     before: Mapping[bytes, Place], places: Mapping[bytes, Place], stopped: Iterable[bytes]
 ) -> dict[bytes, Place]:
-    """Return `before`, the counts by destination prefix at which the comparison of connections with and
-    without learned minimum RTOs began, but with the counts in `places` for the prefixes `stopped`. New
-    connections to these prefixes get no learned minimum RTOs, so there is nothing to compare until the stop
-    ends."""
+    """Return `before`, the counts at which the comparison of connections with and without floors began, with
+    those in `places` for the prefixes `stopped`: there is nothing to compare until their stop ends."""
     return {**before, **{key: places[key] for key in stopped if key in places}}
 
 
 def compared(
     places: Mapping[bytes, Place], before: Mapping[bytes, Place] | None = None
 ) -> list[dict[str, Any]]:
-    """Return, for JSON, the counts in `places` less those in `before`, for the destination prefixes with the
-    most round trips: the counts of connections without learned minimum RTOs ("stock") and with them
-    ("ours")."""
+    """Return, for JSON, the counts in `places` less those in `before`, for the prefixes with the most round
+    trips: of connections without floors ("stock") and with them ("ours")."""
     had = before or {}
 
     def rounds(key: bytes) -> int:
@@ -75,10 +72,9 @@ def compared(
 
 
 def by_place(sessions: Sequence[Mapping[str, Any]]) -> list[AtPlace]:
-    """Return the estimates for each destination prefix with at least LEAST_ROUNDS round trips with learned
-    minimum RTOs or, in both groups, enough lossy ones (with a loss). The prefix with the most round trips is
-    the first. Each of `sessions`, BPF programs with their counts, has in "compared" the counts of a time in
-    which the share of connections with learned minimum RTOs was the same."""
+    """Return the estimates for each prefix with at least LEAST_ROUNDS rounds with floors or, in both groups,
+    enough lossy ones; the one with the most rounds is the first. Each of `sessions`, BPF programs with their
+    counts, has in "compared" the counts of a time with one share of connections with floors."""
     scatter = {
         arm: _Scatter.of(one[arm] for s in sessions for one in s["arms"]) for arm in ("control", "ours")
     }

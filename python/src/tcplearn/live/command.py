@@ -85,8 +85,7 @@ def _locked(cgroup: Path) -> int | None:
 
 
 def _remove_left(under: Path) -> None:
-    """Remove the cgroups below `under` that a killed `tcplearn live run` left behind and that contain no
-    process."""
+    """Remove the cgroups without a process that a killed `tcplearn live run` left below `under`."""
     for cgroup in under.glob(f"{_PREFIX}*"):
         lock = _locked(cgroup)
         if lock is not None:

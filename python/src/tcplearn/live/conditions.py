@@ -64,8 +64,7 @@ def need_all() -> None:
 
 
 def need_free(cgroup: Path) -> None:
-    """Raise UserError if a BPF program of the type sock_ops is already attached to `cgroup` or to a cgroup
-    above it."""
+    """Raise UserError if a sock_ops BPF program is already attached to `cgroup` or to one above it."""
     if not (cgroup / "cgroup.procs").exists():
         raise UserError(f"{printable(cgroup)}: no cgroup of version 2")
     for folder in (cgroup.resolve(), *cgroup.resolve().parents):
@@ -140,8 +139,7 @@ def lines() -> Iterator[Line]:
 
 
 def needed_count() -> int:
-    """Return how many results of lines(), the first ones, are about conditions without which `tcplearn live`
-    does not run."""
+    """Return how many results of lines(), the first ones, are conditions without which live does not run."""
     return 1 + len(NEEDED) + 1
 
 
@@ -195,8 +193,7 @@ def found() -> Iterator[Line]:
 
 
 def can_bound() -> bool:
-    """Return whether the BPF program can bound the RTO's exponential backoff, which needs TCP_RTO_MAX_MS
-    (Linux 6.15 or later)."""
+    """Return whether the BPF program can bound the RTO's backoff (TCP_RTO_MAX_MS, Linux 6.15 or later)."""
     with socket.socket() as sock, contextlib.suppress(OSError):
         return sock.getsockopt(socket.IPPROTO_TCP, _TCP_RTO_MAX_MS) > 0
     return False

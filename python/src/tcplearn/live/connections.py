@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the connections that a started BPF program of `tcplearn live` knows, by
-linux/bpf/live_connections.bpf.c."""
+"""Read the connections that a started BPF program of `tcplearn live` knows (live_connections.bpf.c)."""
 
 from __future__ import annotations
 
@@ -36,8 +35,7 @@ class Connection:
 
 
 class Reader:
-    """Reads the connections in the maps of started BPF programs with a BPF program of its own, which is
-    loaded until close()."""
+    """Reads the connections of started BPF programs with a BPF program of its own, loaded until close()."""
 
     def __init__(self) -> None:
         with temporary.folder() as folder:

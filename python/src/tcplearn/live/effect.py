@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Estimate how much waiting learned minimum RTOs saved, by comparing the connections that have them with a
-control group under the kernel's own timer. The confidence intervals hold at any time, however often they are
-looked at."""
+"""Estimate how much waiting learned minimum RTOs (floors) saved, by comparing the connections that have them
+with a control group under the kernel's own timer. A lossy round is a round trip in which a loss needed a
+retransmission by timer. The confidence intervals hold at any time, however often they are looked at."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Effect:
-    """The mean times of lossy rounds (round trips in which a loss needed a retransmission by timer) in the
-    control group and with learned minimum RTOs, and their difference."""
+    """The mean times of lossy rounds in the control group and with floors, and their difference."""
 
     control: Mean
     ours: Mean
@@ -49,13 +48,11 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Return whether the interval excludes that lossy rounds (round trips with a loss) are as long with
-        learned minimum RTOs as without."""
+        """Return whether the interval excludes that lossy rounds are as long with floors as without."""
         return self.less_ms.low > 0 or self.less_ms.high < 0
 
     def saved_s(self) -> Estimate:
-        """Return an estimate, in seconds, of the waiting that learned minimum RTOs saved in all round trips
-        with a loss."""
+        """Return an estimate, in seconds, of the waiting that floors saved in all lossy rounds."""
         by = self.ours.rounds / 1000
         return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
 
@@ -80,18 +77,16 @@ def mean_of(arm: Mapping[str, int]) -> Mean:
 
 
 def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
-    """Return how much shorter lossy rounds (round trips in which a loss needed a retransmission by timer)
-    were with learned minimum RTOs than in the control group, or None if there were too few. Each of `strata`
-    has the counts of both groups ("ours" and "control") of one host while one share of its connections got
-    learned minimum RTOs. The groups are compared within each stratum, because at another time other paths may
-    have lost more."""
+    """Return how much shorter lossy rounds were with floors than in the control group, or None if there were
+    too few. Each of `strata` has the counts of both groups ("ours" and "control") of one host while one share
+    of its connections got floors. The groups are compared within a stratum, because at another time other
+    paths may have lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
     return effect_between([(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]])
 
 
 def effect_between(means: Sequence[tuple[Mean, Mean]]) -> Effect | None:
-    """Return what effect_of() returns. `means` has, for each stratum, the mean times of lossy rounds in the
-    control group and with learned minimum RTOs."""
+    """Return what effect_of() returns, from the mean times of each stratum: control group, floors."""
     if not means:
         return None
     control, ours = (_together([pair[arm] for pair in means], [b for _, b in means]) for arm in (0, 1))
@@ -104,9 +99,8 @@ def effect_between(means: Sequence[tuple[Mean, Mean]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Return the weighted mean of `means`, the mean times of round trips with a loss in each stratum. The
-    weight is the number of these round trips in `weights`, which has only the connections with learned
-    minimum RTOs, because only these saved time."""
+    """Return the weighted mean of `means`, of each stratum. The weight is the number of lossy rounds in
+    `weights`, which has only the connections with floors, because only these saved time."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(
@@ -124,9 +118,8 @@ def spurious_of(arms: Iterable[Mapping[str, int]]) -> Estimate | None:
 
 
 def spurious_in(rounds: int, events: int, squares: int) -> Estimate | None:
-    """Return what spurious_of() returns, from the numbers of all rounds (`rounds`) and of those with a
-    spurious retransmission (`events`). `squares` is the sum, over connections, of the square of the number of
-    such rounds with a spurious retransmission."""
+    """Return what spurious_of() returns, from the numbers of all rounds and of those with a spurious
+    retransmission (`events`). `squares` is the sum of the squares of the `events` of each connection."""
     if not rounds:
         return None
     low, high = clustered_rate_limits(events, rounds, squares, RISK)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Keep, for each epoch, the share of new connections that get learned minimum RTOs and the counts of the
-connections that began in the epoch. An epoch is a time in which this share does not change. The BPF program
-has the counts of the last epochs only; those of older epochs are kept here, added up by share."""
+"""Keep, for each epoch, the share of new connections that get learned minimum RTOs (floors) and the counts by
+arm (group) of the connections that began in it. An epoch is a time in which this share does not change. The
+BPF program has the counts of the last epochs only; those of older epochs are kept here, added up by share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Element = list[Counts]  # by arm
 
 class Epochs:
     """The shares and counts of all epochs so far. The BPF program counts epoch number n in element n modulo
-    EPOCHS of a map, so it uses the elements again and again, and never sets them to 0."""
+    EPOCHS of a map, so it uses the elements again and again, and never sets them to 0. Its counts are the
+    argument `arms`."""
 
     def __init__(self) -> None:
         self.number = -1  # of the current epoch
@@ -24,10 +25,9 @@ class Epochs:
         self._older: dict[int, Element] = {}  # counts of older epochs, by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
-        """Begin an epoch, a time in which the share `share` / arms.WHOLE of new connections gets learned
-        minimum RTOs. `arms` has the BPF program's counts so far, which begin at 0 when `tcplearn live`
-        starts. If the epoch continues one from before that start, `had` has the counts of the epoch until
-        then."""
+        """Begin an epoch in which the share `share` / arms.WHOLE of new connections gets floors. If it
+        continues an epoch from before a restart, after which `arms` began at 0, `had` has the counts of the
+        epoch until then."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS
@@ -37,25 +37,21 @@ class Epochs:
         self._before[at] = [minus(arm, had[i]) if had else dict(arm) for i, arm in enumerate(arms[at])]
 
     def add_older(self, share: int, had: Element) -> None:
-        """Add the counts `had` of connections from an earlier epoch, in which the share `share` / arms.WHOLE
-        of new connections got learned minimum RTOs. The BPF program no longer has these counts."""
+        """Add the counts `had` of an earlier epoch with the share `share` / arms.WHOLE."""
         self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:
-        """Return the counts, by arm (group), of the connections that began in the current epoch, the time
-        with the present share. `arms` has the BPF program's counts."""
+        """Return the counts, by arm, of the connections that began in the current epoch."""
         return self._had(self.number % EPOCHS, arms)
 
     def by_share(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield, for each epoch (time with one share), the share of new connections with learned minimum RTOs
-        and the counts by arm (group). Epochs whose counts the BPF program (`arms`) no longer has are added up
-        by share."""
+        """Yield the share and the counts of each epoch. Epochs whose counts the BPF program no longer has are
+        added up by share."""
         yield from self.earlier(arms)
         yield self.share, self.now(arms)
 
     def earlier(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield what by_share() yields for `arms`, but leave out the current epoch (the time with the present
-        share)."""
+        """Yield what by_share() yields, without the current epoch."""
         yield from self._older.items()
         for at, share in self._shares.items():
             if at != self.number % EPOCHS:

@@ -48,10 +48,9 @@ _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by 
 def harm(
     control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float] | None = None
 ) -> str:
-    """Return a sentence that says how learned minimum RTOs do harm, or "" if they do none, from the counts of
-    the connections with them (`ours`) and without (`control`) in one epoch. `share` of all connections had
-    them. This is epoch number `tests`, from 1; `earlier` has the logarithm of the evidence of harm up to the
-    end of the epoch before, by test, as carried() returned it."""
+    """Return a sentence that says how floors do harm, or "" if they do none, from the counts in one epoch of
+    the connections with them (`ours`, the share `share` of all) and without (`control`). This is epoch number
+    `tests`, from 1; `earlier` is the result of carried() at the end of the epoch before."""
     if not 0 < share < 1:
         return ""
     for name, evidence in carried(control, ours, share, tests, earlier or {}).items():
@@ -80,14 +79,13 @@ def carried(
 
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
-    """Return a sentence about the first sign of harm while all connections but the control group have learned
-    minimum RTOs, or "" if there is no sign. The sign is that more of the connections with learned minimum
-    RTOs (counts `ours`) have spurious retransmissions, or retransmissions by timer, than the control group's
-    rate plus `_DOUBT_RATE` explains. The control group is small then, and its paths may lose or delay more
-    packets than before. So its rate is the higher one of two: of all epochs together (`control`), and of the
-    last epoch with enough rounds (`control_before`), plus the standard error. Of the retransmissions by timer
-    only the first of a connection counts, and only in the connection's first 32 rounds, because the
-    connections of one group may be older than those of the other."""
+    """Return a sentence about the first sign of harm while all connections but the control group have floors,
+    or "" if there is none. The sign is that more of the connections `ours` have spurious retransmissions, or
+    retransmissions by timer, than the control group's rate plus `_DOUBT_RATE` explains. The control group is
+    small then, and its paths may lose or delay more packets than before. So its rate is the higher one of
+    two: of all epochs together (`control`), and of the last epoch with enough rounds (`control_before`), plus
+    the standard error. Of the retransmissions by timer only a connection's first counts, and only in its
+    first 32 rounds, because the connections of one group may be older than those of the other."""
     for name, (of_control, counted, per, what) in _SIGNS.items():
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:
@@ -104,8 +102,7 @@ def is_evidence(value: Mapping[str, float]) -> bool:
 
 
 def has_enough(control: Counts) -> bool:
-    """Return whether `control`, the counts of the control group in one epoch, are enough to be used as
-    first_sign()'s argument `control_before`."""
+    """Return whether `control`, of one epoch, is enough for first_sign()'s argument `control_before`."""
     return control["rounds_early"] >= _CONTROL_ROUNDS
 
 
@@ -126,20 +123,17 @@ def excess(control: Counts, ours: Counts) -> float:
 
 
 def most_spurious(ours: Counts) -> float:
-    """Return the upper limit of the rate of spurious retransmissions in round trips with a lowered minimum
-    RTO (counts `ours`)."""
+    """Return the upper limit of the rate of spurious retransmissions in rounds with a lowered floor."""
     return _limits(ours, ours["rounds_lowered"])[1]
 
 
 def spurious_rate(of: Counts) -> float:
-    """Return the number of spurious retransmissions per round trip from `of`, the counts of a group of
-    connections."""
+    """Return the number of spurious retransmissions per round."""
     return _rate(of, "spurious", "rounds")
 
 
 def _rate(of: Counts, name: str, per: str, errors: float = 0.0) -> float:
-    """Return the count `name` divided by the count of rounds `per`, both in `of`, plus `errors` standard
-    errors."""
+    """Return the count `name` per round counted in `per`, plus `errors` standard errors."""
     return (of[name] + errors * sqrt(of[name])) / of[per] if of[per] else 0.0
 
 

@@ -46,8 +46,7 @@ class Plan:
     again_most_s: float = 86400.0  # the longest such time
 
     def shares(self) -> list[int]:
-        """Return the share of new connections that gets learned minimum RTOs in each step, in units of 1 /
-        WHOLE."""
+        """Return the share of new connections that gets floors in each step, in units of 1 / WHOLE."""
         most = 1 - self.control
         return [round(WHOLE * min(step, most)) for step in (*self.steps, most)]
 
@@ -61,9 +60,10 @@ class Entry:
 
 
 class Guard:
-    """Decides which share of new connections gets learned minimum RTOs (floors). The BPF program is to be
-    given `share` and `epoch`, a number that changes with the share. `places` has the destination prefixes to
-    which new connections are to get no learned floors."""
+    """Decides which share of new connections gets floors. The BPF program is to be given `share`, in units of
+    1 / WHOLE, and `epoch`, a number that changes with it. `places` has the prefixes to which new connections
+    get none. The argument `seen` of the methods has the BPF program's counts so far, `arms` only those by
+    epoch and arm."""
 
     def __init__(
         self,
@@ -107,7 +107,6 @@ class Guard:
 
     @property
     def share(self) -> int:
-        """Return the share of new connections that gets learned minimum RTOs, in units of 1 / WHOLE."""
         return self.epochs.share
 
     @property
@@ -115,9 +114,8 @@ class Guard:
         return self.epochs.number
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
-        """Decide, from the counts `seen` of all connections so far, which share of the new connections gets
-        learned minimum RTOs, and which destination prefixes get none. If `killed` (the file that is the kill
-        switch exists), no new connection gets a learned minimum RTO."""
+        """Decide, from the counts `seen`, which share of the new connections gets floors, and which prefixes
+        get none. If `killed`, no new connection gets a floor."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -146,8 +144,7 @@ class Guard:
         return bool(self._harm(now) or self._sign(arms, now[OURS]))
 
     def state(self, now_s: float, seen: Seen) -> State:
-        """Return the guard's state, with the counts `seen` so far, from which it continues after a
-        restart."""
+        """Return the guard's state, with the counts `seen`, from which it continues after a restart."""
         seen = self._since_kept(seen)
         by_share: dict[int, Element] = {}
         for share, had in self.epochs.earlier(seen.arms):
@@ -207,17 +204,15 @@ class Guard:
         return "; ".join(filter(None, ("the kill switch is set" if self.killed else "", why)))
 
     def _step_of(self, share: int) -> int:
-        """Return the number of the plan's last step in which at most the share `share` of connections gets
-        learned minimum RTOs. `share`, in units of 1 / WHOLE, was in force before a restart, and the plan may
-        have changed."""
+        """Return the number of the plan's last step with at most the share `share`, which was in force before
+        a restart: the plan may have changed."""
         return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
 
     def _share_at(self, step: int | None) -> int:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """Return the counts `seen`, which began at 0 at a restart, with the earlier counts of destination
-        prefixes added."""
+        """Return `seen`, which began at 0 at a restart, with the earlier counts of prefixes added."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -227,8 +222,7 @@ class Guard:
         return replace(seen, places=places)
 
     def _counted(self, arm: int, arms: list[Element]) -> Counts:
-        """Return what was counted on the connections of the arm (group) `arm` since the guard began. `arms`
-        has the BPF program's counts."""
+        """Return what was counted on the connections of the arm (group) `arm` since the guard began."""
         return added(element[arm] for _, element in self.epochs.by_share(arms))
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
@@ -262,8 +256,7 @@ class Guard:
         return self.step == len(self._shares) - 1
 
     def _recent(self, ours: Counts) -> Counts:
-        """Return the counts `ours` of connections with learned minimum RTOs, less those that were found
-        without a sign of harm."""
+        """Return the counts `ours`, less those that were found without a sign of harm."""
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
@@ -274,8 +267,7 @@ class Guard:
         return first_sign(self._counted(CONTROL, arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step (learned minimum RTOs for more connections) if the counts `seen` exclude that it
-        does harm."""
+        """Take the next step (floors for more connections) if `seen` excludes that it does harm."""
         step = self.step
         if step is None or self._is_last or now_s - self._since_s < self._plan.least_s:
             return
@@ -300,10 +292,9 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return `ours`, counts of connections with learned minimum RTOs (floors), without those to
-        destination prefixes whose own counts alone show harm. New connections to these prefixes get no
-        learned floors for a time, and will get none in the next step either. `before` has the counts of each
-        prefix when the counting of `ours` began."""
+        """Return `ours`, counts of connections with floors, without those to prefixes whose own counts alone
+        show harm: new connections to these get no floors for a time, and none in the next step either.
+        `before` has the counts of each prefix when the counting of `ours` began."""
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)
@@ -326,10 +317,9 @@ class Guard:
         had: Element | None = None,
         is_forward: bool = False,
     ) -> None:
-        """Begin an epoch, a time in which the share of new connections with learned minimum RTOs is that of
-        the step number `step` (None: 0). With `had`, the counts of an epoch from before a restart, continue
-        that epoch. `why` is the reason that the journal gives. `is_forward` says that the step follows the
-        one before because harm was excluded."""
+        """Begin an epoch with the share of the step number `step` (None: 0). With `had`, the counts of an
+        epoch from before a restart, continue that epoch. `why` is the reason that the journal gives.
+        `is_forward` says that the step follows the one before because harm was excluded."""
         share = self._share_at(step)
         if self.epochs.number >= 0:
             self._remember(self.share, self.epochs.now(seen.arms))

@@ -59,8 +59,7 @@ class _Part(BaseModel):
 
 
 class KeptPlace(_Part):
-    """A destination prefix with connections that had learned minimum RTOs, and what was counted on its
-    connections, as stored."""
+    """A destination prefix with connections that had learned minimum RTOs, and its counts, as stored."""
 
     key: Key
     stock: SideCounts
@@ -71,8 +70,7 @@ class KeptPlace(_Part):
 
 
 class KeptStop(_Part):
-    """The stored form of a stop: a time in which new connections to one destination prefix get, or got, no
-    learned minimum RTO."""
+    """A stop, as stored: a time in which new connections to a prefix get, or got, no learned minimum RTO."""
 
     key: Key
     until_s: Seconds
@@ -87,8 +85,7 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """What was counted, by arm (group), on the connections that began while the share `share` / WHOLE of new
-    connections got learned minimum RTOs."""
+    """The counts, by arm (group), of the connections that began while the share was `share` / WHOLE."""
 
     share: Share
     arms: Element
@@ -124,10 +121,9 @@ class State(_Part):
         return 0 <= now_s - self.saved_s <= COUNTS_FOR_S
 
     def here(self, boot: str, netns: int) -> State:
-        """Return the state with the keys of destination prefixes as in the current boot `boot` of the
-        machine. A key contains the number of a network namespace, and the kernel numbers these anew at each
-        boot. So after a reboot only the prefixes of the guard's own namespace, which now has the number
-        `netns`, are kept."""
+        """Return the state with the keys of prefixes as in the machine's current boot `boot`. A key contains
+        the number of a network namespace, and the kernel numbers these anew at each boot. So after a reboot
+        only the prefixes of the guard's own namespace, which now has the number `netns`, are kept."""
         if boot == self.boot:
             return self
         before, now = (number.to_bytes(8, "little").hex() for number in (self.netns, netns))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Implement the process that `tcplearn live start` leaves behind. It attaches the BPF program and reports on
-standard output whether this succeeded. Then it runs the guard, which decides how many connections get learned
-minimum RTOs. Without a guard it becomes `sleep`, which only keeps the BPF links open. When the process ends,
-the BPF program is detached.
-
-python -m tcplearn.live.holder ORDER    # as JSON"""
+standard output whether this succeeded. Then it runs the guard or, without one, becomes `sleep`, which only
+keeps the BPF links open. When it ends, the BPF program is detached. It is started by `python -m
+tcplearn.live.holder ORDER`, with the order as JSON."""
 
 from __future__ import annotations
 
@@ -53,8 +51,7 @@ def order_of(words: str) -> Order:
 
 def begin(order: Order, say: Callable[[str], None]) -> tuple[notes.Note, list[int], Steward | None]:
     """Attach the BPF program as `order` says. Return the note (a file in /run) on this process, the
-    descriptors of the BPF links, and the guard, or None if the order has no plan for a guard. Raise
-    UserError."""
+    descriptors of the BPF links, and the guard, if the order has a plan. Raise UserError."""
     cgroup = Path(order.cgroup)
     state_file = StateFile(Path(order.state), cgroup) if order.plan and order.state else None
     program = Program(order.settings)

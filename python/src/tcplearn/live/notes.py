@@ -48,8 +48,7 @@ class Note:
 
     @property
     def guarded(self) -> Path:
-        """Return the path of the file to which the guard, if there is one, writes its state for other
-        processes."""
+        """Return the path of the file to which a guard writes its state for other processes."""
         return NOTES / f"{self.pid}.guard"
 
     def forget(self) -> None:
@@ -95,8 +94,7 @@ class Note:
 
 
 def share_of(session: Mapping[str, Any]) -> float:
-    """Return the share of new connections that gets learned minimum RTOs in `session`, a result of
-    Note.read()."""
+    """Return the share of new connections that gets learned minimum RTOs in `session`, of Note.read()."""
     return float(session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE)
 
 
@@ -111,8 +109,7 @@ def _started(pid: int) -> int | None:
 
 
 def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
-    """Write and return a note (a file in /run) that this process keeps the BPF program attached to
-    `cgroup`."""
+    """Write and return a note that this process keeps the BPF program attached to `cgroup`."""
     pid = os.getpid()
     started = _started(pid)
     assert started is not None
@@ -125,8 +122,7 @@ def write(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Note:
 
 @contextlib.contextmanager
 def noted(cgroup: Path, settings: Settings, maps: Mapping[str, int]) -> Iterator[Note]:
-    """Write and yield a note (a file in /run) that this process keeps the BPF program attached to `cgroup`;
-    remove it at the end."""
+    """Write and yield a note that this process keeps the BPF program attached; remove it at the end."""
     note = write(cgroup, settings, maps)
     try:
         yield note

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Stop learned minimum RTOs (floors) for new connections to single destination prefixes where they do harm. A
-prefix has few requests, and even fewer on connections without learned floors. Its rate of spurious
-retransmissions with learned floors is therefore compared with that of two groups taken together: the control
-group of all prefixes, and its own connections without learned floors.
-
+"""Stop learned minimum RTOs (floors) for new connections to single destination prefixes where they do harm: a
+stop is a time in which these get none, but open ones keep theirs. A prefix has few requests, and even fewer
+on connections without floors. Its rate of spurious retransmissions with floors is therefore compared with
+that of two groups taken together: the control group of all prefixes, and its own connections without floors.
 A path that delays all packets for a moment makes all its connections retransmit spuriously at once, with
-learned floors or without. So if connections without learned floors had a spurious retransmission too in the
-time between two checks, all spurious retransmissions of the connections with learned floors in this time
-count as one."""
+floors or without. So if connections without floors had a spurious retransmission too between two checks, all
+those of the connections with floors in this time count as one."""
 
 from __future__ import annotations
 
@@ -103,10 +101,9 @@ class PlacesGuard:
         ]
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return what is left out of the counts of connections with learned minimum RTOs (floors) to the
-        prefix `key`, or None if nothing is. Left out is what was counted up to the end of the prefix's last
-        stop, a time in which new connections get no learned floors but open ones keep theirs. Later spurious
-        retransmissions that count as part of another one are left out too."""
+        """Return what is left out of the counts of connections with floors to the prefix `key`, or None: what
+        was counted up to the end of its last stop, and later spurious retransmissions that count as part of
+        another one."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
@@ -144,11 +141,8 @@ class PlacesGuard:
         return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return `ours`, the counts of connections with learned minimum RTOs to the prefix `key`, less those
-        that judged() returns: the counts up to the end of the prefix's last stop (a time in which new
-        connections get no learned minimum RTOs), and spurious retransmissions that count as part of another
-        one. If a count would be negative, the BPF program has begun anew to count the prefix, and nothing is
-        subtracted."""
+        """Return `ours`, the counts of connections with floors to the prefix `key`, less judged(). If a count
+        would be negative, the BPF program has begun anew to count the prefix, and nothing is subtracted."""
         before = self._before.get(key)
         if not before:
             return ours
@@ -158,9 +152,8 @@ class PlacesGuard:
         return minus(ours, before)
 
     def is_general(self, now_s: float, places: Mapping[bytes, Place]) -> bool:
-        """Return whether learned minimum RTOs do harm in general and not only at single prefixes of `places`:
-        several prefixes are stopped by their own counts, more than a fifth of those with rounds enough to be
-        judged."""
+        """Return whether floors do harm in general and not only at single prefixes of `places`: several are
+        stopped by their own counts, more than a fifth of those with rounds enough to be judged."""
         sure, judged = _sure_and_judged(places, self.stopped(now_s))
         return sure > 1 and sure > _MOST_SHARE * judged
 
@@ -176,9 +169,8 @@ class PlacesGuard:
 
     @staticmethod
     def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
-        """Return the logarithm of the e-value for harm at a destination prefix, from its counts with learned
-        minimum RTOs (`ours`) and without (`stock`), and from `pooled`, the share of round trips with a
-        spurious retransmission in the whole control group."""
+        """Return the logarithm of the e-value for harm at a prefix, from its counts with floors (`ours`) and
+        without (`stock`), and from `pooled`, as in look()."""
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
         return log_rate(ours["spurious"], ours["rounds"] * rate)
@@ -206,9 +198,8 @@ ByPlace = dict[bytes, Counts]
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return, by prefix, what PlacesGuard.kept_places() stored as `kept`: the counts of all connections;
-    those with learned floors when the epoch began, and when the share last began to rise in steps; and the
-    results of judged()."""
+    """Return, by prefix, what kept_places() stored: the counts of all connections; those with floors when the
+    epoch began, and when the share last began to rise in steps; and the results of judged()."""
     by_key = {bytes.fromhex(place.key): place for place in kept}
     had = {key: Place(place.stock, place.ours) for key, place in by_key.items()}
     before = {key: place.epoch for key, place in by_key.items() if place.epoch}

@@ -15,8 +15,7 @@ Session = dict[str, Any]
 
 
 def lines(sessions: Sequence[Session]) -> Iterator[str]:
-    """Yield the metrics of `sessions`, the result of sessions.status(), as lines in the text format of
-    Prometheus."""
+    """Yield the metrics of `sessions`, the result of sessions.status(), as lines for Prometheus."""
     for name, meaning in meanings().items():
         values = ((_of(session), session["counts"][name]) for session in sessions)
         yield from _metric(f"tcplearn_live_{name}_total", "counter", meaning, values)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Report how much waiting learned minimum RTOs saved and how many spurious retransmissions they caused, from
-what `tcplearn live status --json` has written on one or several machines."""
+what `tcplearn live status --json` has written on one or several machines. A session is a BPF program with its
+counts."""
 
 from __future__ import annotations
 
@@ -71,14 +72,12 @@ def effect_of(sessions: Sequence[Session]) -> Effect | None:
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return what can be compared: the counts of connections with learned minimum RTOs and without, in one
-    dict for each of `sessions` and each share of new connections that got them, except the shares 0 and 1."""
+    """Return what can be compared: the counts of each session and each share except 0 and 1."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 
 def summed(sessions: Sequence[Session]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the report on all `sessions` (BPF programs with their counts) together, as rows()
-    does."""
+    """Yield the lines of the report on all `sessions` together, as rows() does."""
     hosts = sorted({session["host"] for session in sessions})
     yield "hosts", f"{len(hosts)}: {', '.join(map(printable, hosts[:5]))}{', …' if len(hosts) > 5 else ''}"
     begun = min(float((s["guard"] or s).get("since") or s["since"]) for s in sessions)

@@ -21,12 +21,11 @@ _SHAPE = 0.5
 
 def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> float:
     """Return the logarithm of an e-value against the hypothesis that an event is no more frequent in
-    connections with learned minimum RTOs than in the control group.
-
-    `ours` and `control` are the numbers of connections with an event in the two groups. `share` is the
-    probability, between 0 and 1, with which a connection was drawn to get a learned minimum RTO. `tolerated`
-    is the logarithm of the factor by which the odds that an event is one of `ours` may exceed those of the
-    draw. The test makes no assumption on the connections: only the draw is random."""
+    connections with learned minimum RTOs than in the control group. `ours` and `control` are the numbers of
+    connections with an event in the two groups, `share` is the probability, between 0 and 1, with which a
+    connection was drawn to get a learned minimum RTO, and `tolerated` the logarithm of the factor by which
+    the odds that an event is one of `ours` may exceed those of the draw. The test makes no assumption on the
+    connections: only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -36,10 +35,9 @@ def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> f
 
 
 def log_less(ours: int, control: int, share: float, more: float) -> float:
-    """Return the logarithm of an e-value against the hypothesis that connections with learned minimum RTOs
-    have many more events than the control group: that the odds that an event is one of `ours` are at least
-    exp(`more`) times the odds with which a connection was drawn to get a learned minimum RTO. The other
-    arguments are those of log_more()."""
+    """Return the logarithm of an e-value against the hypothesis that the odds that an event is one of `ours`
+    are at least exp(`more`) times the odds with which a connection was drawn to get a learned minimum RTO.
+    The other arguments are those of log_more()."""
     return log_more(control, ours, 1 - _tilted(share, more))
 
 
@@ -61,9 +59,8 @@ def log_rate(events: int, expected: float) -> float:
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
     """Return the logarithm of an e-value as log_more() does, but tolerate `allowed` more events on average in
-    the connections with learned minimum RTOs. The tolerated events do not depend on the random draw that
-    gives connections learned minimum RTOs. How many of `ours` are tolerated is not known, so the number with
-    the least evidence of harm is taken. The e-value is the product of two independent ones: for the tolerated
+    `ours`, which do not depend on the draw. How many were tolerated is not known, so the number with the
+    least evidence of harm is taken. The e-value is the product of two independent ones: for the tolerated
     events and for the others."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
@@ -124,6 +121,5 @@ def _limit(events: int, wall: float, far: float, near: float) -> float:
 
 
 def spent(risk: float, number: int) -> float:
-    """Return the part of `risk` for test number `number` (from 1). The parts of all tests add up to
-    `risk`."""
+    """Return the part of `risk` for test number `number` (from 1). All parts add up to `risk`."""
     return exp(log(risk) - log(number) - log1p(number))

@@ -39,8 +39,7 @@ def settings_of(
 
 
 def need_free_below(cgroup: Path) -> None:
-    """Raise UserError if the BPF program of `tcplearn live` is already started for a cgroup below `cgroup`.
-    In that cgroup it would apply twice."""
+    """Raise UserError if live is already started for a cgroup below `cgroup`, where it would apply twice."""
     for note in notes.living():
         if cgroup.resolve() in Path(note.cgroup).resolve().parents:
             raise UserError(
@@ -50,8 +49,7 @@ def need_free_below(cgroup: Path) -> None:
 
 def start(order: holder.Order, foreground: bool = False) -> None:
     """Start a process that keeps the BPF program attached to the cgroup in `order`, and return. With
-    `foreground`, keep the program attached in this process until a signal comes. Raise UserError or
-    FailedError."""
+    `foreground`, do this in the present process until a signal comes. Raise UserError or FailedError."""
     cgroup = Path(order.cgroup)
     need_all()
     need_free(cgroup)
@@ -76,8 +74,7 @@ def start(order: holder.Order, foreground: bool = False) -> None:
 
 
 def stop(cgroup: Path) -> dict[str, int]:
-    """Detach the BPF program of `tcplearn live` from `cgroup`, and return its counts by name. Raise
-    UserError."""
+    """Detach the BPF program from `cgroup`, and return its counts by name. Raise UserError."""
     need_privilege()
     for note in notes.living():
         if Path(note.cgroup) == cgroup:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Read the settings of `tcplearn live start` from a file, such as /etc/tcplearn/live.toml for the systemd
-unit."""
+"""Read the settings of `tcplearn live start` from a file, such as /etc/tcplearn/live.toml for systemd."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Simulate connections as counts of rounds (round trips), losses and spurious retransmissions, like those of
-the BPF program (linux/bpf/live_arms.h). On the simulated connections the guard is tested, which decides how
-many new connections get learned minimum RTOs."""
+the BPF program (linux/bpf/live_arms.h), to test the guard on them. A floor is a learned minimum RTO; a lossy
+round has a loss that needs a retransmission by timer."""
 
 from __future__ import annotations
 
@@ -58,8 +58,7 @@ class Connection:
 
 @dataclass
 class Effect:
-    """What learned minimum RTOs (floors) did to simulated connections, and what they would have done if all
-    connections had had them."""
+    """What floors did to simulated connections, and what they would have done to all connections."""
 
     saved_ms: float = 0.0  # waiting
     could_save_ms: float = 0.0
@@ -202,9 +201,8 @@ def key_of(number: int) -> bytes:
 
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
-    """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
-    retransmissions. Round trips with a loss took `wait_ms`; `is_lowered` says whether the connection had a
-    learned minimum RTO."""
+    """Add to the counts `to` a complete connection with `rounds` rounds and `spurious` spurious
+    retransmissions. Lossy rounds took `wait_ms`; `is_lowered` says whether the connection had a floor."""
     early = _early(0, rounds, spurious + len(wait_ms))
     for name, number in _sums(rounds, early, spurious, wait_ms, is_lowered).items():
         to[name] += number

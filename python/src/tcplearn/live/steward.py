@@ -63,9 +63,8 @@ class Steward:
         self._do(time.time(), seen)
 
     def keep(self) -> None:
-        """Let the guard decide every few seconds which connections get learned minimum RTOs, until a signal
-        comes. The signal is handled only after a decision is complete, so that the stored state is complete
-        too."""
+        """Let the guard decide every few seconds, until a signal comes. The signal is handled only after a
+        decision is complete, so that the stored state is complete too."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         while not self._is_ended():
             self.look()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcplearn import losses, provenance, tabular
+from tcplearn import documents, losses, provenance
 from tcplearn.errors import UserError, printable
 from tcplearn.output.numbers import counted
 from tcplearn.output.rows import Record
@@ -53,7 +53,7 @@ def read_truths(path: Path) -> Truths:
     import polars as pl
 
     where = printable(path)
-    frame = tabular.read(path, "causes")
+    frame = documents.table(path, "causes")
     for column in ("time_us", "truth"):
         if column not in frame.columns:
             raise UserError(f"{where}: no column {column}; a row has time_us and truth of a fast retransmit")

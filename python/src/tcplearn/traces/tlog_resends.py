@@ -2,7 +2,7 @@
 """Check how long a resend policy (a rule for when to retransmit) waited: compute the waits again from a
 kernel log."""
 
-from tcplearn import resends
+from tcplearn import algorithms
 
 from .tlog import Connection
 from .tlog_records import ACKED, TIMER
@@ -11,7 +11,7 @@ from .tlog_records import ACKED, TIMER
 def differences(c: Connection, spec: str) -> int:
     """Return the number of logged events of connection `c` at which the C library's resend policy `spec`
     gives another wait than the kernel, or another answer to whether a tail loss probe ends it."""
-    core = resends.policy(spec)
+    core = algorithms.resend_policy(spec)
     wrong = 0
     for r in c.resends:
         time_us, out, event = int(r["time_us"]), int(r["out_segments"]), int(r["event"])

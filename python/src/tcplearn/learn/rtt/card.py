@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Write the card of a first-RTO model, a Markdown page: data, the RTT regression, results."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,15 +27,13 @@ def printed(coefficients: Coefficients, mape: float) -> str:
 
 
 def bursts_table(result: Result) -> Table:
-    out = Table(
-        headed("mean of a burst by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)),
-        title="Task of baddam2018: the mean RTT of a burst from its least and largest, destinations held out",
-    )
-    return _errors(out, result.bursts)
+    title = "Task of baddam2018: the mean RTT of a burst from its least and largest, destinations held out"
+    return _errors("mean of a burst by", result.bursts, title)
 
 
-def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
-    """Add a row with the prediction errors of each predictor in `guesses` to `out`, and return `out`."""
+def _errors(head: str, guesses: Iterable[Guess], title: str) -> Table:
+    """Return a table with the prediction errors of `guesses`, whose names have the column head `head`."""
+    out = Table(headed(head, "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)), title=title)
     for guess in guesses:
         low, high = guess.interval(trials.percentage_errors)
         interval = text(f"{low:.2f} to {high:.2f}")
@@ -43,24 +41,13 @@ def _errors(out: Table, guesses: Sequence[Guess]) -> Table:
     return out.mark_best((1, 3))
 
 
-def rtts_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None) -> Table:
-    out = Table(
-        headed("RTT by", "MAPE\n%", f"\n{INTERVAL} %", "mean abs. error\nms", words=(0, 2)), title=title
-    )
-    return _errors(out, _of(guesses, chosen))
-
-
-def timers_table(guesses: Sequence[Guess], title: str, chosen: Ints | None = None) -> Table:
+def _timers(guesses: Iterable[Guess], title: str) -> Table:
     out = Table(headed("first RTO by", "mean\nms", "missed\n%", f"\n{INTERVAL} %", words=(0, 3)), title=title)
-    for guess in _of(guesses, chosen):
+    for guess in guesses:
         low, high = guess.interval(trials.misses)
         interval = text(f"{low * 100:.2f} to {high * 100:.2f}")
         out.rows.append([text(guess.name), _number(guess.mean_ms), _number(guess.miss_rate * 100), interval])
     return out
-
-
-def _of(guesses: Sequence[Guess], chosen: Ints | None) -> list[Guess]:
-    return [guess if chosen is None else guess.rows(chosen) for guess in guesses]
 
 
 def _number(value: float) -> Cell:
@@ -74,12 +61,16 @@ def tables(result: Result) -> list[Table]:
     unseen = result.of_first()
     seen = np.setdiff1d(np.arange(len(result.rows)), unseen)
     never = "First RTO, destinations never seen, hops"
+
+    def of(guesses: Sequence[Guess], chosen: Ints) -> Iterator[Guess]:
+        return (guess.rows(chosen) for guess in guesses)
+
     out = [
-        rtts_table(result.rtts, "RTT of handshakes with known destinations", seen),
-        rtts_table(result.rtts, "RTT of the first handshake with a destination", unseen),
-        timers_table(result.timers, "First RTO, known destinations", seen),
-        timers_table(result.timers, f"{never} known (passive opens)", unseen),
-        timers_table(result.active, f"{never} not known (active opens)", unseen),
+        _errors("RTT by", of(result.rtts, seen), "RTT of handshakes with known destinations"),
+        _errors("RTT by", of(result.rtts, unseen), "RTT of the first handshake with a destination"),
+        _timers(of(result.timers, seen), "First RTO, known destinations"),
+        _timers(of(result.timers, unseen), f"{never} known (passive opens)"),
+        _timers(of(result.active, unseen), f"{never} not known (active opens)"),
     ]
     return out if len(seen) else [table for table in out if "known destinations" not in table.title]
 
@@ -164,10 +155,7 @@ def write(result: Result, folder: Path, command: str) -> list[Path]:
     make_directory(folder)
     stem = f"rtt_{result.options.name}"
     model = replace(result.model, about={"command": command, **result.model.about})
-    texts = {
-        folder / f"{stem}.json": models.text(model),
-        folder / f"{stem}.md": markdown(result, command),
-    }
+    texts = {folder / f"{stem}.json": models.text(model), folder / f"{stem}.md": markdown(result, command)}
     for path, content in texts.items():
         write_atomically(path, content)
     return list(texts)

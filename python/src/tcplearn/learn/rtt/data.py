@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tcplearn import tabular
+from tcplearn import documents
 from tcplearn.errors import UserError, printable
 from tcplearn.learn.dataset import Floats, Ints
 
@@ -31,8 +31,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns with a value for each measurement of a host that answered. A value of `hops` or `ttl` may be
-    UNKNOWN."""
+    """Columns with a value for each measurement of a host that answered; `hops` and `ttl` may be UNKNOWN."""
 
     destinations: tuple[str, ...]
     destination: Ints
@@ -53,8 +52,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Handshakes:
-    """Columns with a value for each handshake, in order of time. Destinations and prefixes are given as
-    numbers."""
+    """Columns with a value for each handshake, in order of time. Destinations and prefixes are numbers."""
 
     time_us: Ints
     destination: Ints
@@ -131,7 +129,7 @@ def _prefix(address: str) -> str:
 
 def _frame(path: Path) -> pl.DataFrame:
     where = printable(path)
-    frame = tabular.read(path, "hosts", REQUIRED, "; `tcplearn collect` writes such files")
+    frame = documents.table(path, "hosts", REQUIRED, "; `tcplearn collect` writes such files")
     for name, most in _MOST.items():
         _check(frame, name, most, where)
     _check_order(frame, where)

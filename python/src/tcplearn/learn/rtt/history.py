@@ -47,16 +47,14 @@ class Known:
     ttl: Ints
 
     def best(self, *, hops: bool = True) -> Ints:
-        """Return, for each handshake, the best knowledge about its destination, as an index into KNOWN: an
-        RTT of the destination, an RTT of its prefix, the number of hops, or nothing. The number of hops is
-        ignored if `hops` is false."""
+        """Return the best knowledge about the destination of each handshake, as an index into KNOWN. The
+        number of hops is ignored if `hops` is false."""
         low = np.where((self.hops != UNKNOWN) & hops, HOPS, NOTHING)
         return np.where(self.place_last_us > 0, PLACE, np.where(self.prefix_last_us > 0, PREFIX, low))
 
 
 def replay(rows: Handshakes, max_age_us: int) -> Known:
-    """Return the RTTs and hop counts known before each handshake of `rows`. RTTs older than `max_age_us` are
-    not used."""
+    """Return what is known before each handshake of `rows`. RTTs older than `max_age_us` are not used."""
     places: dict[int, Place] = {}
     prefixes: dict[int, Place] = {}
     found = np.zeros((5, len(rows)))

@@ -33,16 +33,11 @@ def inputs(known: Known, step: int) -> Floats:
 
 def _rows_of(known: Known, rows: Handshakes, step: int) -> Ints:
     """Return the indices of the handshakes on which linear function number `step` of the model is trained."""
-    best = known.best()
-    if step == history.PLACE:
-        return np.flatnonzero(best == history.PLACE)
-    first = np.unique(rows.destination, return_index=True)[1]
-    unseen = known.place_last_us == 0
-    if step == history.PREFIX:
-        return np.flatnonzero(best == history.PREFIX)
+    if step in (history.PLACE, history.PREFIX):
+        return np.flatnonzero(known.best() == step)
     if step == history.HOPS:
-        return np.flatnonzero(unseen & (known.hops >= 0))
-    return np.sort(first)
+        return np.flatnonzero((known.place_last_us == 0) & (known.hops >= 0))
+    return np.sort(np.unique(rows.destination, return_index=True)[1])
 
 
 def fit(

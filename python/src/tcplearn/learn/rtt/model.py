@@ -2,6 +2,7 @@
 """Read and write a model of the first RTO as JSON. Reading checks the range of every number. As in the C
 core, weights have 16 fractional bits and times are whole microseconds."""
 
+import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from tcplearn import documents
 from tcplearn.errors import printable
-from tcplearn.loss_model import Reader, document_text, rounded
+from tcplearn.loss_model import Reader, document_text, fixed, rounded
 
 WEIGHT_BITS = 16
 WEIGHT_MAX = 64.0
@@ -97,3 +98,15 @@ def read(path: Path) -> Model:
 def text(model: Model) -> str:
     """Return the JSON text of `model`, with one line for each linear function."""
     return document_text(asdict(model), "steps")
+
+
+def packed(model: Model, ticks_per_second: int) -> bytes:
+    """Return `model` as bytes of `struct settings` in linux/bpf/first_rto.bpf.c."""
+    out = b""
+    for step in STEPS:
+        terms = model.steps[step]
+        given = terms or {}
+        values = [round(given.get("constant_us", 0.0))]
+        values += [fixed(given.get(term, 0.0), WEIGHT_BITS) for term in ("last", "high")]
+        out += struct.pack("<qqqqI4x", *values, round(given.get("hop_us", 0.0)), terms is not None)
+    return out + struct.pack("<qqqII", model.floor_us, model.cap_us, model.max_age_us, ticks_per_second, 0)

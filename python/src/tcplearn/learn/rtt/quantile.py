@@ -51,8 +51,7 @@ def fit(x: Floats, y: Floats, group: Ints, level: float, seed: int) -> Floats:
 
 
 def fit_timer(x: Floats, y: Floats, group: Ints, fitted: float, level: float, seed: int) -> Floats:
-    """Return the weights of the linear regression of the quantile `fitted`, multiplied by a factor so that
-    the share `level` of `y` in held-out groups (destinations) lies below the line."""
+    """Return the weights of the linear regression of the quantile `fitted`, multiplied by margin()."""
     x, y, group = _drawn(x, y, group, seed)
     return _fit(x, y, group, fitted) * margin(x, y, group, fitted, level, seed)
 

@@ -63,9 +63,8 @@ def check(table: Table) -> bool:
 
 
 def fit(table: Table) -> Coefficients:
-    """Return the coefficients of the RTT regression, fitted to `table`. The coefficient of TTL is 0 if all
-    hosts send with the same initial TTL, because the TTL on arrival then follows from the hops. Raise
-    UserError."""
+    """Return the coefficients of the RTT regression, fitted to `table`. That of TTL is 0 if all hosts send
+    with the same initial TTL, because the TTL on arrival then follows from the hops. Raise UserError."""
     with_ttl = check(table)
     x = _inputs(table)
     found = np.linalg.lstsq(x if with_ttl else x[:, :4], table.avg_us / 1000, rcond=None)[0]

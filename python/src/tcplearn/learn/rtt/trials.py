@@ -62,8 +62,7 @@ class Guess:
         return float(np.mean(self.value_us) / 1000)
 
     def interval(self, what: Callable[[Guess], Floats]) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean of `what(self)`, which has a value for each handshake.
-        Whole destinations are resampled."""
+        """Return the bootstrap interval over destinations of the mean of `what(self)`."""
         value = what(self)
         return bootstrap(self.group, value[None], np.ones((1, len(value))))
 
