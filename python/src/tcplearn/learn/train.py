@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from tcplearn.errors import UserError, did_you_mean, printable
@@ -74,15 +75,17 @@ def train(paths: Sequence[Path], options: Options, say: Say | None = None) -> Re
     fold_models = trials.models_of(choices, data, folds)
     ours, falls = trials.try_ours(options.name, choices, data, folds, fold_models)
     steps.next("the ceiling")
-    outcomes = [ours, trials.try_out("boosting", trials.ceiling(choices.seed), data, folds)]
+    outcomes = [ours, trials.try_out("boosting", partial(trials.ceiling, choices.seed), data, folds)]
     steps.next("rules")
     outcomes += [trials.veno(data, beta) for beta in trials.BETAS]
-    outcomes += [trials.try_out(name, trials.single(name), data, folds, False) for name in data.features]
+    outcomes += [
+        trials.try_out(name, partial(trials.single, name), data, folds, False) for name in data.features
+    ]
     steps.next("rows split")
     mixed = list(trials.by_row(data, options.folds, choices.seed))
     rows_split = [
-        trials.try_out(options.name, trials.ours(choices), data, mixed),
-        trials.try_out("boosting", trials.ceiling(choices.seed), data, mixed),
+        trials.try_out(options.name, partial(trials.ours, choices), data, mixed),
+        trials.try_out("boosting", partial(trials.ceiling, choices.seed), data, mixed),
     ]
     steps.next("the model")
     model = perceptron.fit(data.columns(choices.inputs), data.congested, choices, options.name)
@@ -107,11 +110,11 @@ def _varied(options: Options, data: Dataset, steps: _Steps) -> list[tuple[str, O
     out = []
     for label, choices in variants(base, data.features):
         steps.next(label)
-        out.append((label, trials.try_out(label, trials.ours(choices), data, folds)))
+        out.append((label, trials.try_out(label, partial(trials.ours, choices), data, folds)))
     for share in SHARES:
         label = f"{share:.0%} of the scenarios to train on"
         steps.next(label)
-        out.append((label, trials.try_out(label, trials.of_some(base, share), data, folds)))
+        out.append((label, trials.try_out(label, partial(trials.of_some, base, share), data, folds)))
     return out
 
 

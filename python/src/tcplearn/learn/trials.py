@@ -20,7 +20,6 @@ FOLDS = 10
 #: A Scorer gives each row a score, larger if congestion is more likely. A Learner trains a Scorer on rows.
 Scorer = Callable[[Dataset], Floats]
 Learner = Callable[[Dataset], Scorer]
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,53 +148,37 @@ def try_ours(
     return outcome, {feature: fall(without) for feature, without in shuffled.items()}
 
 
-def ours(choices: Choices) -> Learner:
-    def learn(data: Dataset) -> Scorer:
-        model = perceptron.fit(data.columns(choices.inputs), data.congested, choices)
-        return lambda rows: perceptron.probability(model, rows.columns(choices.inputs))
-
-    return learn
+def ours(choices: Choices, data: Dataset) -> Scorer:
+    model = perceptron.fit(data.columns(choices.inputs), data.congested, choices)
+    return lambda rows: perceptron.probability(model, rows.columns(choices.inputs))
 
 
-def of_some(choices: Choices, share: float) -> Learner:
-    """Return a function that trains the perceptron on the share `share` of the scenarios."""
-
-    def learn(data: Dataset) -> Scorer:
-        there = np.unique(data.group)
-        some = np.random.default_rng(choices.seed).permutation(there)[: max(2, round(share * len(there)))]
-        return ours(choices)(data.rows(np.isin(data.group, some)))
-
-    return learn
+def of_some(choices: Choices, share: float, data: Dataset) -> Scorer:
+    """Train the perceptron on the share `share` of the scenarios."""
+    there = np.unique(data.group)
+    some = np.random.default_rng(choices.seed).permutation(there)[: max(2, round(share * len(there)))]
+    return ours(choices, data.rows(np.isin(data.group, some)))
 
 
-def ceiling(seed: int) -> Learner:
-    """Return a function that trains gradient boosting on all features, as the upper limit for loss
-    classifiers."""
-
-    def learn(data: Dataset) -> Scorer:
-        trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
-            max_iter=200,
-            learning_rate=0.08,
-            max_leaf_nodes=15,
-            min_samples_leaf=40,
-            l2_regularization=1.0,
-            random_state=seed,
-        )
-        trees.fit(data.x, data.congested)
-        return lambda rows: np.asarray(trees.predict_proba(rows.x)[:, 1], np.float64)
-
-    return learn
+def ceiling(seed: int, data: Dataset) -> Scorer:
+    """Train gradient boosting on all features, as the upper limit for loss classifiers."""
+    trees = perceptron.sklearn("ensemble").HistGradientBoostingClassifier(
+        max_iter=200,
+        learning_rate=0.08,
+        max_leaf_nodes=15,
+        min_samples_leaf=40,
+        l2_regularization=1.0,
+        random_state=seed,
+    )
+    trees.fit(data.x, data.congested)
+    return lambda rows: np.asarray(trees.predict_proba(rows.x)[:, 1], np.float64)
 
 
-def single(feature: str) -> Learner:
-    """Return a function that trains a loss classifier whose score is the single feature `feature`. Training
-    finds out only whether larger or smaller values mean congestion."""
-
-    def learn(data: Dataset) -> Scorer:
-        sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
-        return lambda rows: sign * rows.columns([feature])[:, 0]
-
-    return learn
+def single(feature: str, data: Dataset) -> Scorer:
+    """Train a loss classifier whose score is the single feature `feature`. Training finds out only whether
+    larger or smaller values mean congestion."""
+    sign = 1.0 if scores.auc(data.congested, data.columns([feature])[:, 0]) >= 0.5 else -1.0
+    return lambda rows: sign * rows.columns([feature])[:, 0]
 
 
 def veno(data: Dataset, beta: float) -> Outcome:

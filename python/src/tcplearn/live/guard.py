@@ -11,18 +11,9 @@ from dataclasses import dataclass, replace
 
 from tcplearn.output.numbers import local_time
 
+from . import evidence
 from .arms import CONTROL, OURS, WHOLE, Counts, Place, Seen, added, minus, none, plus
 from .epochs import Element, Epochs, together
-from .evidence import (
-    carried,
-    excess,
-    first_sign,
-    harm,
-    has_enough,
-    is_undecided,
-    most_spurious,
-    spurious_rate,
-)
 from .guard_state import MOST_ENTRIES, KeptEntry, ShareCounts, State
 from .places_guard import PlacesGuard, places_of
 
@@ -132,7 +123,8 @@ class Guard:
             return
         self._doubt(now_s, seen, now[OURS])
         self._forward(now_s, seen)
-        for text in self.places.look(now_s, seen.places, spurious_rate(self._counted(CONTROL, seen.arms))):
+        rate = evidence.spurious_rate(self._counted(CONTROL, seen.arms))
+        for text in self.places.look(now_s, seen.places, rate):
             self._say(now_s, text)
 
     def is_pressing(self, arms: list[Element]) -> bool:
@@ -232,7 +224,7 @@ class Guard:
             self._enter(now_s, seen, 0, "the guard tries again")
 
     def _harm(self, now: Element) -> str:
-        return harm(now[CONTROL], now[OURS], self.share / WHOLE, self._tests, self._earlier)
+        return evidence.harm(now[CONTROL], now[OURS], self.share / WHOLE, self._tests, self._earlier)
 
     def _stop(self, now_s: float, seen: Seen, why: str) -> None:
         wait_s = min(self._plan.again_s * 2 ** (self._attempts - 1), self._plan.again_most_s)
@@ -264,7 +256,7 @@ class Guard:
         small. In other steps return ""."""
         if not self._is_last:
             return ""
-        return first_sign(self._counted(CONTROL, arms), self._control_before, self._recent(ours))
+        return evidence.first_sign(self._counted(CONTROL, arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
         """Take the next step (floors for more connections) if `seen` excludes that it does harm."""
@@ -273,7 +265,7 @@ class Guard:
             return
         most = EXCLUDED * WHOLE / self._shares[step + 1]
         control, ours = (self.epochs.now(seen.arms)[arm] for arm in (CONTROL, OURS))
-        if self._is_doubted and is_undecided(control, ours, self.share / WHOLE):
+        if self._is_doubted and evidence.is_undecided(control, ours, self.share / WHOLE):
             return
         here, ramp = ours, minus(self._counted(OURS, seen.arms), self._before_ramp)
         if not self.places.is_general(now_s, seen.places):
@@ -281,7 +273,7 @@ class Guard:
             ramp = self._without_stopped(now_s, ramp, seen, self._places_before_ramp)
         # The control group is compared only with rounds of this step, as paths may have changed between the
         # steps. In the rounds of all steps together, all spurious retransmissions count as caused by floors.
-        more = min(excess(control, here), most_spurious(ramp))
+        more = min(evidence.excess(control, here), evidence.most_spurious(ramp))
         if ours["connections"] >= LEAST_CONNECTIONS and more < most:
             why = (
                 f"it is excluded that floors add more than {1000 * most:.0f} spurious retransmissions "
@@ -339,8 +331,8 @@ class Guard:
         """Keep, from the counts `epoch` of an epoch that ends, what later epochs need. In the epoch that
         ends, the share `share` of new connections got learned minimum RTOs."""
         control, ours = epoch[CONTROL], epoch[OURS]
-        self._earlier = carried(control, ours, share / WHOLE, max(1, self._tests), self._earlier)
-        if has_enough(control):
+        self._earlier = evidence.carried(control, ours, share / WHOLE, max(1, self._tests), self._earlier)
+        if evidence.has_enough(control):
             self._control_before = control
 
     def _say(self, now_s: float, text: str) -> None:

@@ -15,19 +15,7 @@ from .connections import Connection, Reader
 
 _PLACES, _CONNECTIONS = 10, 20
 _PLACE_HEAD = ("place", "rounds", "RTT", "floor", "lost", "stock took", "ours took", "spurious")
-_CONNECTION_HEAD = (
-    "peer",
-    "port",
-    "arm",
-    "rounds",
-    "RTT",
-    "least",
-    "RTO",
-    "floor",
-    "lost",
-    "spurious",
-    "saved",
-)
+_PEER_HEAD = ("peer", "port", "arm", "rounds", "RTT", "least", "RTO", "floor", "lost", "spurious", "saved")
 
 
 def read(reader: Reader) -> list[dict[str, Any]]:
@@ -54,7 +42,7 @@ def lines(session: dict[str, Any]) -> Iterator[str]:
     yield ""
     connections = [Connection(**one) for one in session["connections"]]
     connections.sort(key=lambda one: (-one.saved_ms, -one.rounds))
-    yield from _table(_CONNECTION_HEAD, [_connection(one) for one in connections[:_CONNECTIONS]])
+    yield from _table(_PEER_HEAD, [_connection(one) for one in connections[:_CONNECTIONS]])
 
 
 def _place(place: dict[str, Any]) -> list[str]:

@@ -18,13 +18,7 @@ from tcplearn.learn.dataset import Floats, Ints
 
 REQUIRED = ("address", "hops", "ttl", "rtt_min_us", "rtt_avg_us", "rtt_max_us")
 RTT_MAX_US = 3_600_000_000  # an hour; RTTs are above 0
-_MOST = {
-    "hops": 255,
-    "ttl": 255,
-    "rtt_min_us": RTT_MAX_US,
-    "rtt_avg_us": RTT_MAX_US,
-    "rtt_max_us": RTT_MAX_US,
-}
+_MOST = {"hops": 255, "ttl": 255, **dict.fromkeys(("rtt_min_us", "rtt_avg_us", "rtt_max_us"), RTT_MAX_US)}
 PREFIX_BITS = {4: 24, 6: 48}  # by IP version; addresses with the same prefix usually share a route
 UNKNOWN = -1
 
