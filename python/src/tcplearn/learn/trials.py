@@ -50,10 +50,11 @@ class Outcome:
     def calibration_error(self) -> float | None:
         return scores.calibration_error(self.data.congested, self.score) if self.calibrated else None
 
-    def at(self, threshold: float) -> tuple[float, float]:
-        """Return the recalls of congestion and random losses at the threshold `threshold`."""
-        called = self.limited(threshold, self.name).called
-        return scores.recall(self.data.congested, called, 1), scores.recall(self.data.congested, called, 0)
+    @property
+    def recalls(self) -> tuple[float, float]:
+        """Return the recalls of congestion and random losses."""
+        congested = self.data.congested
+        return scores.recall(congested, self.called, 1), scores.recall(congested, self.called, 0)
 
     def limited(self, threshold: float, name: str) -> Outcome:
         """Return these scores as `name`, with losses of a score of at least `threshold` called congestion."""

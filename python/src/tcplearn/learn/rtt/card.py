@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tcplearn.learn.card import filled
 from tcplearn.learn.dataset import Ints
 from tcplearn.learn.rtt import history, regression, trials
 from tcplearn.learn.rtt import model as models
@@ -16,7 +17,6 @@ from tcplearn.learn.rtt.trials import Guess
 from tcplearn.learn.scores import INTERVAL
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import markdown as markdown_of
-from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
 
 
@@ -76,78 +76,20 @@ def tables(result: Result) -> list[Table]:
 
 
 def markdown(result: Result, command: str) -> str:
-    return "\n".join(_lines(result, command)) + "\n"
-
-
-def _lines(result: Result, command: str) -> Iterator[str]:
-    options, table = result.options, result.table
-    yield f"# `{options.name}`: round-trip times of places\n"
-    yield f"This page was made by `{command}`.\n"
-    yield "## Data\n"
-    yield (
-        f"The training data have {table.read} rows, each a measurement of RTTs to one destination: "
-        f"{len(table)} rows have an RTT, {len(result.usable)} have hops and TTL, and there are "
-        f"{len(table.destinations)} destinations. Each single RTT counts as a handshake. There are "
-        f"{len(result.rows)} handshakes, and {len(result.of_first())} of them are the first with their "
-        f"destination. The destinations are divided into {options.folds} folds: no model is tested on "
-        "destinations with which it was trained. The history of a handshake has the earlier handshakes with "
-        "its destination and with others in the prefix. The intervals are from a bootstrap over "
-        "destinations.\n"
+    steps = {step: result.model.steps[step] or {} for step in history.KNOWN}
+    return filled(
+        Path(__file__).with_name("card.md.j2"),
+        result=result,
+        options=result.options,
+        table=result.table,
+        model=result.model,
+        command=command,
+        printed=printed(result.coefficients, result.mape),
+        published=regression.PUBLISHED,
+        bursts=markdown_of(bursts_table(result)),
+        tables=map(markdown_of, tables(result)),
+        steps=[(step, ", ".join(f"{t} {v:g}" for t, v in terms.items())) for step, terms in steps.items()],
     )
-    yield "## The paper's regression\n"
-    yield (
-        "The regression of baddam2018 is fitted by least squares to all rows, with RTTs in ms. The "
-        "coefficients are b0 and those of hops, min, max and ttl. MAPE, the mean absolute percentage error, "
-        "is that on these rows.\n\n"
-        f"```text\n{printed(result.coefficients, result.mape)}\n```\n"
-    )
-    if result.coefficients.b4_ttl_ms == 0:
-        yield "TTL follows from the hops here, as every host starts at the same TTL: its coefficient is 0.\n"
-    yield table_of(
-        ["kernel, published", "b0", "hops", "min", "max", "ttl", "MAPE, %"],
-        [
-            [name, *(f"{v:.8f}" for v in values), f"{mape:g}"]
-            for name, (values, mape) in regression.PUBLISHED.items()
-        ],
-        [True, *[False] * 6],
-    )
-    yield ""
-    yield markdown_of(bursts_table(result))
-    yield (
-        "The regression predicts the mean RTT of a burst from that burst's own least and largest RTT, which "
-        "are known only after the burst.\n"
-    )
-    yield "## Before the handshake\n"
-    for shown in tables(result):
-        yield markdown_of(shown)
-    yield (
-        f"The chosen share of misses is {options.miss_rate * 100:g} %. A miss is a handshake that took "
-        "longer than the first RTO, so that its SYN is retransmitted spuriously. `boosting` is gradient "
-        "boosting on all that is known, including the hour of the day; `kernel's metrics cache` is the RTO "
-        "that Linux computes from its cached RTT, which it uses only after the handshake.\n"
-    )
-    yield "## The model\n"
-    yield from _model(result)
-
-
-def _model(result: Result) -> Iterator[str]:
-    model = result.model
-    yield (
-        "The first RTO is constant + last × the last RTT + high × the high RTT, which rises to a larger RTT "
-        "at once and falls by an eighth of the difference. The coefficients are those of the first row of "
-        f"the table that applies. The RTO is at least {model.floor_us / 1000:g} ms and at most "
-        f"{model.cap_us / 1000:g} ms. RTTs older than {model.max_age_us / 3_600_000_000:g} h are not used.\n"
-    )
-    rows = []
-    for step in history.KNOWN:
-        terms = model.steps[step]
-        shown = (
-            ", ".join(f"{term} {value:g}" for term, value in terms.items())
-            if terms
-            else "left out: too few data"
-        )
-        rows.append([step, shown])
-    yield table_of(["known", "terms"], rows)
 
 
 def write(result: Result, folder: Path, command: str) -> list[Path]:
