@@ -185,8 +185,9 @@ def timeouts(miss: float, window: int) -> Iterator[str]:
 
 
 def short_flows(rows: int, window: int) -> Iterator[str]:
-    """Yield the mean share of RTTs above the RTO of `conformal/at-send`, divided by the target of 1 %, in
-    flows of `rows` packets, `window` per round trip; and how many of these quotients are in three ranges."""
+    """Yield four table cells for `conformal/at-send` in flows of `rows` packets, `window` per round trip: the
+    share of RTTs above the RTO divided by the target of 1 %, as a mean over the flows; and the numbers of
+    flows in which this quotient is at most 0.7, from 0.7 to 1.3, and at least 1.3."""
     found = (replayed(flow, ["conformal/at-send"], {})[0] for flow in flows(rows, window))
     rates = [metrics["misses"] / (rows - 1) / 0.01 for metrics in found]
     yield f"{np.mean(rates):.2f}"

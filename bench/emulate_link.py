@@ -81,7 +81,9 @@ def emulated(folder: Path, rate_mbps: int | None, server: Words, client: Words, 
 
 
 def tbf(folder: Path, rate_mbps: int | None, server: Words, client: Words, port: int) -> int:
-    """Do the same over two veth devices, where the queueing discipline tbf limits the rate."""
+    """Connect two veth devices. Run the command `server`, which listens on `port`, and `client` at the ends
+    of the link; return the number of packets that crossed it. The queueing discipline tbf limits the link's
+    rate to `rate_mbps`; if this is None, the link has no rate limit."""
     with _veth(rate_mbps):
         before = _packets()
         given = {"env": {**os.environ, "TCPLEARN_SERVER": ADDRESSES["SERVER"]}}

@@ -69,7 +69,8 @@ NOISES = {
 
 
 def _noisy(dice: np.random.Generator) -> Table:
-    """Returns levels of which consecutive ones are correlated."""
+    """Returns a random course of the median latency: a factor for each of `STEPS` periods, of which
+    consecutive ones are correlated."""
     x = np.zeros(STEPS)
     steps = dice.standard_normal(STEPS)
     for k in range(1, STEPS):
@@ -109,9 +110,10 @@ def _losses(dice: np.random.Generator, share: float, bursts: int) -> Table:
 
 @dataclass(frozen=True)
 class Made:
-    """Describes a generated trace: median latency, requests per second, noise (a key of `NOISES`), course of
-    the median latency (a key of `LEVELS`), shares of lost transmissions and of stragglers (ten times slower),
-    pauses of the server, and bursts of loss."""
+    """Describes a generated trace of requests: median latency, requests per second (`rate`), noise (a key of
+    `NOISES`), course of the median latency (`level`, a key of `LEVELS`), share of lost transmissions, share
+    of stragglers (answers that take ten times as long), number of pauses of the server, and number of
+    `bursts` in which more transmissions are lost."""
 
     name: str
     level_ms: float

@@ -131,8 +131,9 @@ def batches(folder: Path, profile: str) -> list[Batch]:
 
 
 def _beside(ours: Run, base: Run) -> list[str]:
-    """Returns, as text, the mean of the handshake waits of `ours` in ms and its ratio to that of `base` (""
-    if both are the same run), and then both of the 99th percentile."""
+    """Returns, as text, the mean of the handshake waits of `ours` in ms and its ratio to that of `base`, then
+    the 99th percentile and its ratio. A ratio has its 95 % interval; it is "" if both are the same run.
+    Returns dashes if a run has no waits."""
     waits, others = (run.series["wait_us"] / 1000 for run in (ours, base))
     if not (len(waits) and len(others)):
         return ["–"] * 4

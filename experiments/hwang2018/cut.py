@@ -48,8 +48,10 @@ def fill(runs: Sequence[Run], _folder: Path) -> dict[str, Any]:
 
 
 def compared(here: Sample, where: str, by: tuple[str, ...] = ()) -> list[list[str]]:
-    """Returns a table row for each loss classifier that has runs `here`: the condition `where`, the
-    classifier, and `COLUMNS`. Runs with the same number and the same labels `by` form a pair."""
+    """Returns a table row for each loss classifier of `PAIRS` with runs in `here`: the condition `where`, the
+    classifier, and `COLUMNS`, ratios of the sender that cuts its window by the probability of congestion to
+    other senders. For a ratio to another sender, a run of the one and a run of the other with the same number
+    and the same labels `by` form a pair."""
     rows = []
     for decided, cut in PAIRS.items():
         own = here.at(cut)

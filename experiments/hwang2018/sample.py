@@ -158,8 +158,9 @@ class Sample(list[Run]):
 
 
 def _derived(run: Run) -> dict[str, float]:
-    """Returns those metrics that follow from the stored ones. The delivered packets of `DROPS` are those of
-    both transfers where two share the queue."""
+    """Returns those metrics of `run` that follow from the stored ones: `DROPS` (queue drops per 1,000
+    delivered packets, both counted for both transfers if two share the queue), the number of fast retransmits
+    for random losses, and the mean cwnd."""
     of, out = run.metrics, {}
     if "queue_dropped_packets" in of and "tcp" in run.parameters:  # a run in ns-3
         mbps = of["goodput_mbps"] + of.get("beside_goodput_mbps", 0.0)  # at most one transfer beside

@@ -67,9 +67,9 @@ def wired_first(scenario: str) -> tuple[bool, bool, str]:
 
 
 def lab_runs(folder: Path, profile: str, published: Sequence[tuple[str, str]]) -> list[Batch]:
-    """Returns the batches of a page, of which `published` has the scenarios and profiles or, if `profile` is
-    not "", only the runs of the path `wired` under this profile (a named set of changes to the scenario
-    file)."""
+    """Returns the batches of runs for a page: one for each scenario and profile in `published` or, if
+    `profile` is not "", only one, for the path `wired` under `profile`. A profile is a named set of changes
+    to the scenario file."""
     chosen = [(WIRED, profile)] if profile else published
     return [LabRuns(folder / f"{stem}.toml", name, keep) for stem, name in chosen]
 

@@ -101,7 +101,8 @@ class Fades:
 
     def over_stock(self, timer: str) -> Drawn:
         """Returns the mean overrun under `timer` divided by that under Linux's own timer, with bootstrap
-        samples, for the fades that both timers met."""
+        samples, for the fades in which a request was lost under both. An overrun is the time from a fade's
+        end to the response to this request."""
         ours, stock = self.timers[timer], self.timers[STOCK]
         both = sorted(ours.keys() & stock.keys())
         above, below = (np.array([of[key][1] for key in both]) for of in (ours, stock))
@@ -118,7 +119,8 @@ class Fades:
 
     def chart(self) -> Any:
         """Returns two charts as a Vega-Lite specification: the distribution of overruns, and overruns against
-        lengths of fades."""
+        lengths of fades. An overrun is the time from a fade's end to the response to the request that was
+        lost in it."""
         import altair as alt
 
         colours = dict(zip(dict.fromkeys((STOCK, *LOADED, *self.timers)), COLOURS, strict=False))
@@ -205,7 +207,8 @@ class Overload:
         return table_of(head, rows)
 
     def criteria(self, load: str, timers: Sequence[str] = LOADED, which: str = "") -> Iterator[Row]:
-        """Yields two table rows with verdicts on `timers` at one load. `which` is added to its title."""
+        """Yields two table rows with verdicts on `timers` under the load `load`: by responses per second, and
+        by dropped packets per response. `which` is appended to the load's title."""
         what = self.titles[load] + which
         answers = (verdict(self.goodput(load, timer), 0.98, least=True) for timer in timers)
         yield [f"{what}: answers a second", "≥ 0.98 × stock", *answers]

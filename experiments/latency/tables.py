@@ -22,7 +22,8 @@ Row = list[str]
 
 
 def too_few(cells: Sequence[Cell], figure: str) -> int:
-    """Returns on how many paths `figure` is p99.9 and one of the timers has too few requests for it."""
+    """Returns, if `figure` is p99.9, the number of paths `cells` on which a timer has too few requests for
+    it; otherwise 0."""
     least = (min(map(c.requests_of, c.timers)) for c in cells)
     return sum(figure == P999 and requests < LEAST_P999 for requests in least)
 

@@ -100,7 +100,7 @@ def short(of: Array) -> Array:
 
 
 def far(of: Array) -> Array:
-    """Returns those of the connections whose path has an RTT above 50 ms, as those in figure 5."""
+    """Returns those of the connections whose path has an RTT above 50 ms, as in figure 5 of tambuwal2018."""
     return of[of["path_rtt_ms"] > FAR_MS]
 
 

@@ -145,7 +145,8 @@ def _at(cell: Cell) -> Json:
 
 
 def _names(rows: Sequence[Json]) -> list[str]:
-    """Returns the startup policies in the rows of a chart, in the order of tables."""
+    """Returns the startup policies in the rows of a chart, in the order in which the page's tables list
+    them."""
     return [name for name in COLOURS if name in {row["e"] for row in rows}]
 
 

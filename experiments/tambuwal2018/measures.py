@@ -175,8 +175,9 @@ def mix_lost(load: Load, share: float, kind: str) -> float:
 
 
 def _mix(of: Callable[..., float], kind: str, share: float, base: float) -> Callable[[Load], float]:
-    """Returns a function that computes by how many % `of` is higher at the share `share` of connections with
-    TSL 3,16 than at the share `base`."""
+    """Returns a function that computes by how many % the mean response time `of` (mix_all() or mix_lost()) of
+    connections with the startup policy `kind` is higher if the share `share` of connections has the policy
+    TSL 3,16 (IW 3 and ssthresh 16 after a lost SYN-ACK) than if the share `base` has it."""
     return lambda load: _rise(of(load, share, kind), of(load, base, kind))
 
 

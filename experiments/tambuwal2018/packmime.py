@@ -53,7 +53,8 @@ def array(text: str, name: str) -> Floats:
 
 
 def line(x: Floats, y: Floats, at: Any) -> Any:
-    """Returns the values, `at` other places, of the line through the points, also beyond its ends."""
+    """Interpolates linearly between the points (`x`, `y`), with ascending `x`, and extrapolates beyond them;
+    returns the values at the places `at`."""
     right = np.clip(np.searchsorted(x, at), 1, len(x) - 1)
     return y[right - 1] + (y[right] - y[right - 1]) * (at - x[right - 1]) / (x[right] - x[right - 1])
 

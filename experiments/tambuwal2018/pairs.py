@@ -74,7 +74,7 @@ def signed(change: Estimate) -> str:
 
 def plus_minus(values: Sequence[float], confidence: float, digits: int = 2, alone: str = "") -> str:
     """Returns, as text, the mean of the values with half the width of its interval or, if there is only one
-    value, with the text `alone`. Returns a dash without values."""
+    value, with the text `alone`. Returns a dash if there are no values."""
     if not values:
         return "–"
     mean, half = mean_interval(values, confidence)

@@ -11,7 +11,8 @@ UNIT_MAX_US = 1 << 30
 
 
 class Experts(Estimator):
-    """The base class. Its subclasses compute with the weights `w` of the experts `x`, which are in ticks."""
+    """The base class. Its subclasses compute with the experts' RTTs `x`, in ticks of `unit_us`, and the
+    experts' weights `w`."""
 
     def __init__(self, a, p):
         super().__init__(a, p)

@@ -41,8 +41,8 @@ def wrapped(x):
 
 
 def handed_on(flights):
-    """Return, as a fraction, how much of a sum over `flights` flights the next connection to the same host
-    inherits: as much as 32 flights have, but at most 31/32."""
+    """Return the fraction of a sum over `flights` flights that the next connection to the same host inherits:
+    32 / `flights`, so that it counts as 32 flights, or 31/32 if there were at most 32 flights."""
     return (32, flights) if flights > 32 else (31, 32)
 
 

@@ -23,8 +23,9 @@ def to_start(name: str) -> str:
 
 
 def missing(packages: Mapping[str, str]) -> list[str]:
-    """Return those Debian packages in `packages` that are not installed. The value of each name shows that it
-    is: it is a program or, if it begins with /, a pattern for the path of a file of the package."""
+    """Return those Debian packages in `packages` that are not installed. `packages` maps each package's name
+    to what shows that it is installed: a program's name or, if it begins with /, a pattern for the path of
+    one of the package's files."""
     return [package for package, known_by in packages.items() if not _found(known_by)]
 
 

@@ -60,7 +60,8 @@ def checked(spec: str) -> str:
 
 
 def located(spec: str, folder: Path) -> str:
-    """Return `spec` with the path of its model file, if it has one, relative to `folder`, made absolute."""
+    """Return `spec`. If it names a model file, whose path is relative to `folder`, this path is made
+    absolute."""
     pairs, at = _pairs(spec)
     if at < 0 or _value(pairs[at]) == OWN:
         return spec

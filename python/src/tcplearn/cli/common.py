@@ -90,7 +90,7 @@ def _same(one: Path, other: Path) -> bool:
 @dataclass(frozen=True)
 class Outputs:
     """The files to which a subcommand writes its results, and their format. The name of the output file gives
-    the format, unless another than the table is chosen."""
+    the format, unless a format other than the table is chosen."""
 
     format: o.Format = FormatName.table
     output: o.Output = None

@@ -97,8 +97,9 @@ class Compared:
 
 
 def _named(named: Sequence[str], *, everything: bool) -> tuple[str, ...]:
-    """Return the estimators to compare: those in `named` or, if there are none, the default ones and the
-    user's own. If `everything`, they are all of these. () stands for only the default ones."""
+    """Return the estimators to compare: those in `named` or, if it is empty, the default ones and the user's
+    own; with `everything`, all of tcplearn, the user's own and those in `named`. Return () for only the
+    default ones."""
     if named and not everything:
         return tuple(dict.fromkeys(named))
     from tcplearn.estimators import ALL, DEFAULTS, installed

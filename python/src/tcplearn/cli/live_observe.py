@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Implements the command `tcplearn live observe`, which learns floors of the RTO (the least times that it
-adds to SRTT) and sets none, and options that it shares with other commands of `tcplearn live`."""
+"""Implements the command `tcplearn live observe`, which learns floors of the RTO (a floor is the least time
+that the RTO adds to SRTT) but does not set them. Also defines options that it shares with other commands of
+`tcplearn live`."""
 
 from __future__ import annotations
 

@@ -97,8 +97,9 @@ class _Visit:
         return None
 
     async def _down_from(self, limit: int) -> int | None:
-        """Return the number of routers on the path, given that TTL `limit` reaches the host. A TTL without an
-        answer is too small if the host still answers to the next larger one; otherwise return None."""
+        """Return the number of routers on the path, given that TTL `limit` reaches the host. If a TTL gets no
+        answer but the host still answers to the next larger one, that TTL is too small; if the host does not
+        answer, return None."""
         while limit > 1:
             found = await self._reaches(limit - 1)
             if found is False:

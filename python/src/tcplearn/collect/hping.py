@@ -236,7 +236,8 @@ class HpingFile:
             self._printed.refuse(at, f"this line should go on with an answer of hping3 -V: {_MIXED}")
 
     def _of(self, found: re.Match[str], at: int) -> _Ping:
-        """Return the run to which the answer `found` belongs: the last one begun with its address."""
+        """Return the run to which the answer `found` belongs: of the runs with the address that answered, the
+        last one begun before this answer, or else the first. Raise UserError if there is none."""
         address = self._printed.address(found["ip"], at)
         if self._current and self._current.address == address:
             return self._current

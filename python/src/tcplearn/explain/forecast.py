@@ -95,8 +95,9 @@ def _needless(side: str) -> pl.Expr:
 
 
 def _fit(out: Forecast, timed: pl.DataFrame) -> None:
-    """Store in `out` how the first waits of stock Linux's model, or of the candidate's that matches the
-    sender better (`in_force`), compare with those in the capture."""
+    """Store in `out` which candidate setting the sender seems to have (`in_force`), and how well it fits: the
+    median, over stalls with one retransmission, of the first wait under this setting divided by that in the
+    capture. The setting is stock Linux, unless its median is far from 1 and that of another is near."""
     once = timed.filter((pl.col("waited_ms") > 0) & (pl.col("resends") == 1) & pl.col("same_0").is_not_null())
     if not once.height:
         return
@@ -112,9 +113,10 @@ def _fit(out: Forecast, timed: pl.DataFrame) -> None:
 
 
 def independent(timed: pl.DataFrame, stalls: pl.DataFrame, segments: int) -> float:
-    """Return the probability that a lost retransmission was lost by chance, not because the path was down:
-    the number of such losses expected by chance, from all `stalls` and the number of `segments`, divided by
-    the number observed in the stalls `timed` minus its standard deviation."""
+    """Return the probability that a lost retransmission was lost by chance, not because the path was down: E
+    / (O - s), at most 1. O is the number of the stalls `timed` in which a retransmission was lost, and s its
+    standard deviation. E is the number expected by chance: the retransmissions in `stalls` times the share of
+    the `segments` that were lost."""
     again = timed.filter(pl.col("resends") > 1).height
     beyond = again - math.sqrt(again)
     # the share of segments lost, times the number of retransmissions

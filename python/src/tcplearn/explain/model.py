@@ -48,7 +48,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How long requests to one destination, of one capture or of all captures took, and why."""
+    """How long requests took, and why: those to one destination, those of one capture, or those of all
+    captures."""
 
     destination: str  # or the capture's name; "" for all requests
     requests: int
@@ -140,7 +141,8 @@ class Explained:
 
 
 def most_waiting_first(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return `summaries`, each of at least one request, by descending 99th percentile times requests."""
+    """Return `summaries`, each of at least one request, in descending order of the 99th percentile of
+    response times multiplied by the number of requests."""
     return sorted(summaries, key=lambda one: -one.response_ms["p99_response_ms"] * one.requests)
 
 

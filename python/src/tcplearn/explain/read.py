@@ -28,7 +28,7 @@ TABLES = ("requests", "stalls", "connections")
 
 @dataclass(slots=True)
 class Capture:
-    """The tables of one capture by name, of TABLES, its number of packets, and warnings."""
+    """A capture's tables (by their names, those in TABLES), its number of packets, and warnings."""
 
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     packets: int = 0

@@ -92,7 +92,8 @@ def run(name: str, kernel: str = "6.1", seed: int = 1, seconds: int = SMP_SECOND
 
 
 def check_vectors(machine: Machine) -> list[str]:
-    """Run the golden vectors through the module's algorithms. Return a report. Raise FailedError."""
+    """Run the algorithms of the kernel module on the golden vectors. Return a report. Raise FailedError if
+    outputs are wrong or missing."""
     out = run_check(machine, "vectors", given=vector_lines(ROOT / "vectors"))["vectors"].splitlines()
     problem = "; ".join(line for line in out if line.startswith("first problem"))
     if "bad_lines 0" not in out:
@@ -172,7 +173,8 @@ def _stress_problems(left: dict[str, str]) -> Iterator[str]:
 
 
 def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> list[str]:
-    """Stress the module on several processors for `seconds`; return a report. Raise FailedError."""
+    """Stress the kernel module on several processors for `seconds`; return a report. Raise FailedError on a
+    problem."""
     boot = replace(_SMP, settings=(f"STORM_SECONDS={seconds}",))
     left = run_check(machine, "smp", seed, limit_s=3 * seconds + 1200, boot=boot)
     problems = [line for name in ("warnings", "wrong") for line in left.get(name, "").splitlines()[:3]]
@@ -203,7 +205,9 @@ def _resend_differences(encoded: str) -> str:
 
 
 def check_module(machine: Machine) -> list[str]:
-    """Check privileges, memory and failed allocations, with debugfs and without; raise FailedError."""
+    """Check the kernel module: its RTOs, what unprivileged users can do, its use of memory, what it does if
+    an allocation fails, and that it works without debugfs. Return a report. Raise FailedError on a
+    problem."""
     # this takes 5 minutes on an idle machine, but over 15 beside other virtual machines
     left = [run_check(machine, "module", limit_s=3600, boot=boot) for boot in (ORDINARY, _DEBUGFS_OFF)]
     kept = _passed("module", "\n".join(part.get("results", "") for part in left), left)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Defines the workload of downloads by curl, SYN pings and retransmissions counted by tshark."""
+"""Defines what a scenario of `tcplearn lab` can add to downloads by curl: SYN pings during each download and
+after it, and retransmissions counted by tshark."""
 
 import shutil
 import subprocess

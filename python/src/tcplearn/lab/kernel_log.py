@@ -142,7 +142,8 @@ def counted_ticks(c: tlog.Connection, tick_ms: float) -> Figures:
 
 
 def _before(answers: Floats, first: float) -> Floats:
-    """Return the answer in force before each sample: `first`, then those after each but the last."""
+    """Return the output of an estimator (RTT or RTO) that is in force before each sample: `first`, then the
+    outputs `answers` after each sample but the last."""
     return np.concatenate(([first], answers[:-1]))
 
 

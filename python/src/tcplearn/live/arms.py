@@ -51,7 +51,8 @@ def summed(counted: Map, at: int, names: Sequence[str]) -> Counts:
 
 @cache
 def side_names() -> tuple[str, ...]:
-    """Return the names of the counts of a destination prefix, which are kept with and without floors."""
+    """Return the names of the counts of a destination prefix that are kept separately for connections with
+    and without learned minimum RTOs (floors)."""
     source = build.SOURCES / "live_member.h"
     found = re.search(r"define TL_LIVE_SIDE_COUNTS\(X\)(.*)", source.read_text())
     assert found

@@ -21,7 +21,7 @@ _SHOWN = 200  # the most destination prefixes that are compared: those with the 
 
 @dataclass(frozen=True)
 class AtPlace:
-    """The estimates for one destination prefix."""
+    """The estimates of what learned minimum RTOs (floors) gain and cost at one destination prefix."""
 
     place: str  # the prefix
     rounds: int  # with learned minimum RTOs
@@ -50,16 +50,18 @@ def _goes_on(had: Place, now: Place) -> bool:
 def renewed(
     before: Mapping[bytes, Place], places: Mapping[bytes, Place], stopped: Iterable[bytes]
 ) -> dict[bytes, Place]:
-    """Return `before`, the counts at which the comparison of connections with and without floors began, with
-    those in `places` for the prefixes `stopped`: there is nothing to compare until their stop ends."""
+    """Return `before`, the counts at which the comparison of connections with and without learned minimum
+    RTOs (floors) began. For the destination prefixes `stopped`, to which new connections get no floors for a
+    time, it gets the counts in `places`: their comparison begins anew when that time ends."""
     return {**before, **{key: places[key] for key in stopped if key in places}}
 
 
 def compared(
     places: Mapping[bytes, Place], before: Mapping[bytes, Place] | None = None
 ) -> list[dict[str, Any]]:
-    """Return, for JSON, the counts in `places` less those in `before`, for the prefixes with the most round
-    trips: of connections without floors ("stock") and with them ("ours")."""
+    """Return, for JSON, the counts in `places` less those in `before`, for the destination prefixes with the
+    most round trips: of connections without learned minimum RTOs (floors) ("stock") and with them
+    ("ours")."""
     had = before or {}
 
     def rounds(key: bytes) -> int:
@@ -72,9 +74,11 @@ def compared(
 
 
 def by_place(sessions: Sequence[Mapping[str, Any]]) -> list[AtPlace]:
-    """Return the estimates for each prefix with at least LEAST_ROUNDS rounds with floors or, in both groups,
-    enough lossy ones; the one with the most rounds is the first. Each of `sessions`, BPF programs with their
-    counts, has in "compared" the counts of a time with one share of connections with floors."""
+    """Return the estimates for each destination prefix with at least LEAST_ROUNDS round trips with learned
+    minimum RTOs (floors), or with enough lossy rounds (round trips in which a loss needed a retransmission by
+    timer) both with and without floors. The one with the most round trips with floors is the first. Each of
+    `sessions`, BPF programs with their counts, has in "compared" the counts of a time in which the share of
+    new connections with floors did not change."""
     scatter = {
         arm: _Scatter.of(one[arm] for s in sessions for one in s["arms"]) for arm in ("control", "ours")
     }

@@ -40,7 +40,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Effect:
-    """The mean times of lossy rounds in the control group and with floors, and their difference."""
+    """The mean times of lossy rounds (round trips in which a loss needed a retransmission by timer) in the
+    control group and with learned minimum RTOs (floors), and their difference."""
 
     control: Mean
     ours: Mean
@@ -48,11 +49,13 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Return whether the interval excludes that lossy rounds are as long with floors as without."""
+        """Return whether the interval excludes that lossy rounds (round trips in which a loss needed a
+        retransmission by timer) are as long with learned minimum RTOs (floors) as without."""
         return self.less_ms.low > 0 or self.less_ms.high < 0
 
     def saved_s(self) -> Estimate:
-        """Return an estimate, in seconds, of the waiting that floors saved in all lossy rounds."""
+        """Return an estimate, in seconds, of the waiting that learned minimum RTOs (floors) saved in all
+        lossy rounds (round trips in which a loss needed a retransmission by timer)."""
         by = self.ours.rounds / 1000
         return Estimate(by * self.less_ms.value, by * self.less_ms.low, by * self.less_ms.high)
 
@@ -77,16 +80,19 @@ def mean_of(arm: Mapping[str, int]) -> Mean:
 
 
 def effect_of(strata: Iterable[Mapping[str, Any]]) -> Effect | None:
-    """Return how much shorter lossy rounds were with floors than in the control group, or None if there were
-    too few. Each of `strata` has the counts of both groups ("ours" and "control") of one host while one share
-    of its connections got floors. The groups are compared within a stratum, because at another time other
-    paths may have lost more."""
+    """Return how much shorter lossy rounds (round trips in which a loss needed a retransmission by timer)
+    were with learned minimum RTOs (floors) than in the control group, or None if there were too few. Each of
+    `strata` has the counts of both groups ("ours" and "control") of one host while one share of its new
+    connections got floors. The groups are compared within a stratum, because at another time other paths may
+    have lost more."""
     pairs = [(one["control"], one["ours"]) for one in strata]
     return effect_between([(mean_of(a), mean_of(b)) for a, b in pairs if a["needed"] and b["needed"]])
 
 
 def effect_between(means: Sequence[tuple[Mean, Mean]]) -> Effect | None:
-    """Return what effect_of() returns, from the mean times of each stratum: control group, floors."""
+    """Return what effect_of() returns. `means` has for each stratum (connections that can be compared) the
+    mean times of lossy rounds (round trips in which a loss needed a retransmission by timer): in the control
+    group, and with learned minimum RTOs (floors)."""
     if not means:
         return None
     control, ours = (_together([pair[arm] for pair in means], [b for _, b in means]) for arm in (0, 1))
@@ -99,8 +105,10 @@ def effect_between(means: Sequence[tuple[Mean, Mean]]) -> Effect | None:
 
 
 def _together(means: Sequence[Mean], weights: Sequence[Mean]) -> Mean:
-    """Return the weighted mean of `means`, of each stratum. The weight is the number of lossy rounds in
-    `weights`, which has only the connections with floors, because only these saved time."""
+    """Return the weighted mean of `means`, which has for each stratum (connections that can be compared) a
+    mean time of lossy rounds (round trips in which a loss needed a retransmission by timer). The weight of a
+    stratum is the number of lossy rounds in `weights`, which has only the connections with learned minimum
+    RTOs (floors), because only these saved time."""
     whole = sum(one.rounds for one in weights)
     parts = [one.rounds / whole for one in weights]
     return Mean(

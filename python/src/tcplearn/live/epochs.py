@@ -13,9 +13,10 @@ Element = list[Counts]  # by arm
 
 
 class Epochs:
-    """The shares and counts of all epochs so far. The BPF program counts epoch number n in element n modulo
-    EPOCHS of a map, so it uses the elements again and again, and never sets them to 0. Its counts are the
-    argument `arms`."""
+    """The counts of all epochs so far, and in each the share of new connections that get learned minimum RTOs
+    (floors). An epoch is a time in which this share does not change. The BPF program counts epoch number n in
+    element n modulo EPOCHS of a map, so it uses the elements again and again, and never sets them to 0. The
+    argument `arms` of the methods has the map's counts."""
 
     def __init__(self) -> None:
         self.number = -1  # of the current epoch
@@ -25,9 +26,9 @@ class Epochs:
         self._older: dict[int, Element] = {}  # counts of older epochs, by share
 
     def begin(self, share: int, arms: list[Element], had: Element | None = None) -> None:
-        """Begin an epoch in which the share `share` / arms.WHOLE of new connections gets floors. If it
-        continues an epoch from before a restart, after which `arms` began at 0, `had` has the counts of the
-        epoch until then."""
+        """Begin an epoch, a time in which the share `share` / arms.WHOLE of new connections gets learned
+        minimum RTOs (floors). If it continues an epoch from before a restart, after which `arms` began at 0,
+        `had` has the counts of the epoch until then."""
         self.number += 1
         self.share = share
         at = self.number % EPOCHS
@@ -37,7 +38,8 @@ class Epochs:
         self._before[at] = [minus(arm, had[i]) if had else dict(arm) for i, arm in enumerate(arms[at])]
 
     def add_older(self, share: int, had: Element) -> None:
-        """Add the counts `had` of an earlier epoch with the share `share` / arms.WHOLE."""
+        """Add the counts `had` of an earlier epoch, a time in which the share `share` / arms.WHOLE of new
+        connections got learned minimum RTOs (floors)."""
         self._older[share] = together(self._older[share], had) if share in self._older else had
 
     def now(self, arms: list[Element]) -> Element:
@@ -45,8 +47,9 @@ class Epochs:
         return self._had(self.number % EPOCHS, arms)
 
     def by_share(self, arms: list[Element]) -> Iterator[tuple[int, Element]]:
-        """Yield the share and the counts of each epoch. Epochs whose counts the BPF program no longer has are
-        added up by share."""
+        """Yield, for each epoch, the share of new connections that got learned minimum RTOs (floors), in
+        units of 1 / arms.WHOLE, and the counts. Epochs whose counts the BPF program no longer has are added
+        up by share."""
         yield from self.earlier(arms)
         yield self.share, self.now(arms)
 

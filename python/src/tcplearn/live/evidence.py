@@ -48,9 +48,10 @@ _KINDS = {"spurious": "spurious retransmissions", "resent": "retransmissions by 
 def harm(
     control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float] | None = None
 ) -> str:
-    """Return a sentence that says how floors do harm, or "" if they do none, from the counts in one epoch of
-    the connections with them (`ours`, the share `share` of all) and without (`control`). This is epoch number
-    `tests`, from 1; `earlier` is the result of carried() at the end of the epoch before."""
+    """Return a sentence that says how learned minimum RTOs (floors) do harm, or "" if no harm is proved. The
+    counts are those of the connections with floors (`ours`, the share `share` of new connections) and without
+    (`control`) in one epoch, a time in which this share does not change. It is epoch number `tests`, from 1,
+    since the share began to rise; `earlier` is the result of carried() at the end of the epoch before."""
     if not 0 < share < 1:
         return ""
     for name, evidence in carried(control, ours, share, tests, earlier or {}).items():
@@ -63,9 +64,10 @@ def carried(
     control: Counts, ours: Counts, share: float, tests: int, earlier: Mapping[str, float]
 ) -> dict[str, float]:
     """Return, by test, the logarithm of the evidence of harm up to now, which counts in the next epoch too.
-    The evidence is a weighted mean over the epochs so far. An epoch's value in the mean is the product of its
-    e-value and those of the later epochs, and epoch number n has the weight 1 / n(n + 1). As the weights add
-    up to 1, the mean is an e-value itself. See harm() for the arguments."""
+    An epoch is a time in which the share of new connections with learned minimum RTOs (floors) does not
+    change. The evidence is a weighted mean over the epochs so far. An epoch's value in the mean is the
+    product of its e-value and those of the later epochs, and epoch number n has the weight 1 / n(n + 1). As
+    the weights add up to 1, the mean is an e-value itself. See harm() for the arguments."""
     if not 0 < share < 1:
         return dict(earlier)
     allowed = _TOLERATED * ours["rounds"]
@@ -79,13 +81,14 @@ def carried(
 
 
 def first_sign(control: Counts, control_before: Counts, ours: Counts) -> str:
-    """Return a sentence about the first sign of harm while all connections but the control group have floors,
-    or "" if there is none. The sign is that more of the connections `ours` have spurious retransmissions, or
-    retransmissions by timer, than the control group's rate plus `_DOUBT_RATE` explains. The control group is
-    small then, and its paths may lose or delay more packets than before. So its rate is the higher one of
-    two: of all epochs together (`control`), and of the last epoch with enough rounds (`control_before`), plus
-    the standard error. Of the retransmissions by timer only a connection's first counts, and only in its
-    first 32 rounds, because the connections of one group may be older than those of the other."""
+    """Return a sentence about the first sign of harm while all connections but the control group have learned
+    minimum RTOs (floors), or "" if there is none. The sign is that more of the connections with floors
+    (`ours`) have spurious retransmissions, or retransmissions by timer, than the control group's rate plus
+    `_DOUBT_RATE` explains. The control group is small then, and its paths may lose or delay more packets than
+    before. So its rate is the higher one of two: that of all epochs together (`control`), and that of the
+    last epoch with enough rounds (`control_before`) with one standard error added. Of the retransmissions by
+    timer only a connection's first counts, and only in its first 32 rounds, because the connections of one
+    group may be older than those of the other."""
     for name, (of_control, counted, per, what) in _SIGNS.items():
         rate = _rate(control, of_control, per)
         if control_before[per] >= _CONTROL_ROUNDS:
@@ -102,7 +105,8 @@ def is_evidence(value: Mapping[str, float]) -> bool:
 
 
 def has_enough(control: Counts) -> bool:
-    """Return whether `control`, of one epoch, is enough for first_sign()'s argument `control_before`."""
+    """Return whether `control`, the control group's counts in one epoch, has enough rounds for the argument
+    `control_before` of first_sign()."""
     return control["rounds_early"] >= _CONTROL_ROUNDS
 
 
@@ -123,7 +127,8 @@ def excess(control: Counts, ours: Counts) -> float:
 
 
 def most_spurious(ours: Counts) -> float:
-    """Return the upper limit of the rate of spurious retransmissions in rounds with a lowered floor."""
+    """Return the upper limit of the rate of spurious retransmissions in rounds (round trips) in which a
+    learned minimum RTO (floor) was below the kernel's."""
     return _limits(ours, ours["rounds_lowered"])[1]
 
 

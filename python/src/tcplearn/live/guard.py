@@ -37,7 +37,8 @@ class Plan:
     again_most_s: float = 86400.0  # the longest such time
 
     def shares(self) -> list[int]:
-        """Return the share of new connections that gets floors in each step, in units of 1 / WHOLE."""
+        """Return the share of new connections that gets learned minimum RTOs (floors) in each step, in units
+        of 1 / WHOLE."""
         most = 1 - self.control
         return [round(WHOLE * min(step, most)) for step in (*self.steps, most)]
 
@@ -51,10 +52,10 @@ class Entry:
 
 
 class Guard:
-    """Decides which share of new connections gets floors. The BPF program is to be given `share`, in units of
-    1 / WHOLE, and `epoch`, a number that changes with it. `places` has the prefixes to which new connections
-    get none. The argument `seen` of the methods has the BPF program's counts so far, `arms` only those by
-    epoch and arm."""
+    """Decides which share of new connections gets learned minimum RTOs (floors). The BPF program is to be
+    given `share`, in units of 1 / WHOLE, and `epoch`, a number that changes with it. `places` has the
+    destination prefixes to which new connections get no floors. The argument `seen` of the methods has the
+    BPF program's counts so far, the argument `arms` only those by epoch and arm (group of connections)."""
 
     def __init__(
         self,
@@ -105,8 +106,8 @@ class Guard:
         return self.epochs.number
 
     def look(self, now_s: float, seen: Seen, killed: bool = False) -> None:
-        """Decide, from the counts `seen`, which share of the new connections gets floors, and which prefixes
-        get none. If `killed`, no new connection gets a floor."""
+        """Decide, from the counts `seen`, which share of new connections gets learned minimum RTOs (floors),
+        and to which destination prefixes they get none. If `killed`, no new connection gets a floor."""
         seen = self._since_kept(seen)
         if killed != self.killed:
             self.killed = killed
@@ -129,7 +130,8 @@ class Guard:
 
     def is_pressing(self, arms: list[Element]) -> bool:
         """Return whether the counts `arms` by epoch and arm (group) show harm or the first sign of it. Then
-        look() would change the share. This takes much less time than look()."""
+        look() would change the share of new connections with learned minimum RTOs (floors). This takes much
+        less time than look()."""
         if self.killed or self.step is None:
             return False
         now = self.epochs.now(arms)
@@ -196,15 +198,17 @@ class Guard:
         return "; ".join(filter(None, ("the kill switch is set" if self.killed else "", why)))
 
     def _step_of(self, share: int) -> int:
-        """Return the number of the plan's last step with at most the share `share`, which was in force before
-        a restart: the plan may have changed."""
+        """Return the number of the plan's last step in which at most the share `share` of new connections
+        gets learned minimum RTOs (floors), or 0. This share was in force before a restart; the plan may have
+        changed since."""
         return max((at for at, most in enumerate(self._shares) if most <= share), default=0)
 
     def _share_at(self, step: int | None) -> int:
         return 0 if step is None or self.killed else self._shares[step]
 
     def _since_kept(self, seen: Seen) -> Seen:
-        """Return `seen`, which began at 0 at a restart, with the earlier counts of prefixes added."""
+        """Return `seen`, which began at 0 at a restart, with the earlier counts of destination prefixes
+        added."""
         places = dict(seen.places)
         for key, had in self._kept_places.items():
             now = places.get(key)
@@ -248,18 +252,20 @@ class Guard:
         return self.step == len(self._shares) - 1
 
     def _recent(self, ours: Counts) -> Counts:
-        """Return the counts `ours`, less those that were found without a sign of harm."""
+        """Return `ours`, the counts of connections with learned minimum RTOs (floors), less those in which no
+        sign of harm was found."""
         return minus(ours, self._cleared) if self._cleared else ours
 
     def _sign(self, arms: list[Element], ours: Counts) -> str:
-        """Return the first sign of harm, or "", if this is the last step, in which the control group is
-        small. In other steps return ""."""
+        """Return a sentence about the first sign of harm, or "" if there is none or this is not the last
+        step, in which all connections but the small control group get learned minimum RTOs (floors)."""
         if not self._is_last:
             return ""
         return evidence.first_sign(self._counted(CONTROL, arms), self._control_before, self._recent(ours))
 
     def _forward(self, now_s: float, seen: Seen) -> None:
-        """Take the next step (floors for more connections) if `seen` excludes that it does harm."""
+        """Take the next step, in which a larger share of new connections gets learned minimum RTOs (floors),
+        if this step has lasted long enough and `seen` excludes that the next one does harm."""
         step = self.step
         if step is None or self._is_last or now_s - self._since_s < self._plan.least_s:
             return
@@ -284,9 +290,10 @@ class Guard:
     def _without_stopped(
         self, now_s: float, ours: Counts, seen: Seen, before: Mapping[bytes, Counts]
     ) -> Counts:
-        """Return `ours`, counts of connections with floors, without those to prefixes whose own counts alone
-        show harm: new connections to these get no floors for a time, and none in the next step either.
-        `before` has the counts of each prefix when the counting of `ours` began."""
+        """Return `ours`, counts of connections with learned minimum RTOs (floors), without those to
+        destination prefixes whose own counts alone show harm: new connections to these get no floors for a
+        time, and none in the next step either. `before` has the counts of each prefix when the counting of
+        `ours` began."""
         out = dict(ours)
         for key, stop in self.places.stopped(now_s).items():
             had, place = before.get(key), seen.places.get(key)
@@ -309,9 +316,11 @@ class Guard:
         had: Element | None = None,
         is_forward: bool = False,
     ) -> None:
-        """Begin an epoch with the share of the step number `step` (None: 0). With `had`, the counts of an
-        epoch from before a restart, continue that epoch. `why` is the reason that the journal gives.
-        `is_forward` says that the step follows the one before because harm was excluded."""
+        """Begin an epoch, a time in which the share of new connections with learned minimum RTOs (floors)
+        does not change. The share is that of the plan's step number `step`, or 0 if `step` is None or the
+        kill switch is set. With `had`, the counts of an epoch from before a restart, continue that epoch.
+        `why` is the reason that the journal gives. `is_forward` says that the step follows the one before
+        because harm was excluded."""
         share = self._share_at(step)
         if self.epochs.number >= 0:
             self._remember(self.share, self.epochs.now(seen.arms))

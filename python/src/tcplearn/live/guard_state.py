@@ -85,7 +85,8 @@ class KeptEntry(_Part):
 
 
 class ShareCounts(_Part):
-    """The counts, by arm (group), of the connections that began while the share was `share` / WHOLE."""
+    """The counts, by arm (group), of the connections that began while the share `share` / WHOLE of new
+    connections got learned minimum RTOs (floors)."""
 
     share: Share
     arms: Element

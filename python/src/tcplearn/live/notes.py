@@ -94,7 +94,8 @@ class Note:
 
 
 def share_of(session: Mapping[str, Any]) -> float:
-    """Return the share of new connections that gets learned minimum RTOs in `session`, of Note.read()."""
+    """Return the share of new connections that gets learned minimum RTOs in `session`, a result of
+    Note.read()."""
     return float(session["guard"]["share"] if session["guard"] else session["share"] / arms.WHOLE)
 
 

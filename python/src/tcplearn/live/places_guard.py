@@ -35,7 +35,7 @@ _AGAIN_S, _AGAIN_MOST_S = 86400.0, 8 * 86400.0  # first stop of a prefix, double
 
 @dataclass
 class Stopped:
-    """A time in which new connections to one destination prefix get no learned floors."""
+    """A time in which new connections to one destination prefix get no learned minimum RTOs (floors)."""
 
     until_s: float
     times: int  # the number of the prefix's stops so far
@@ -44,7 +44,8 @@ class Stopped:
 
 
 class PlacesGuard:
-    """Decides to which destination prefixes new connections get no learned floors, and until when."""
+    """Decides to which destination prefixes new connections get no learned minimum RTOs (floors), and until
+    when."""
 
     def __init__(self) -> None:
         # what judged() returns, by prefix
@@ -82,10 +83,11 @@ class PlacesGuard:
         before: Mapping[bytes, Counts],
         before_ramp: Mapping[bytes, Counts],
     ) -> list[KeptPlace]:
-        """Return the prefixes whose counts are stored over restarts: of those with connections that had
-        learned floors, the ones with the most spurious retransmissions, and then the most rounds. `places`
-        has the counts of all connections; `before` and `before_ramp` those with learned floors when the
-        epoch began, and when the share last began to rise in steps."""
+        """Return the destination prefixes whose counts are stored, so that the guard can continue from them
+        after a restart: of those with connections that had learned minimum RTOs (floors), the ones with the
+        most spurious retransmissions with floors and, if these are equal, with the most round trips with
+        floors. `places` has the counts of all connections; `before` and `before_ramp` those with floors when
+        the share of new connections with floors last changed, and when it last began to rise in steps."""
         found = [(key, of) for key, of in places.items() if of.ours["rounds"] or self.judged(key)]
         found.sort(key=lambda one: (-one[1].ours["spurious"], -one[1].ours["rounds"]))
         return [
@@ -101,9 +103,10 @@ class PlacesGuard:
         ]
 
     def judged(self, key: bytes) -> Counts | None:
-        """Return what is left out of the counts of connections with floors to the prefix `key`, or None: what
-        was counted up to the end of its last stop, and later spurious retransmissions that count as part of
-        another one."""
+        """Return the part of the counts of connections with learned minimum RTOs (floors) to the destination
+        prefix `key` that is left out when it is decided whether floors do harm there, or None. The part is
+        what was counted up to the end of the last time without floors, and later spurious retransmissions
+        that count as part of another one."""
         return self._before.get(key)
 
     def look(self, now_s: float, places: Mapping[bytes, Place], pooled: float) -> Iterator[str]:
@@ -133,16 +136,18 @@ class PlacesGuard:
 
     def _at_once(self, now_s: float, key: bytes, place: Place) -> int:
         """Return how many spurious retransmissions the connections with learned minimum RTOs to the prefix
-        `key` have had since the last check, if that check was at most 15 s ago and the prefix's connections
-        without learned minimum RTOs had some too; otherwise return 0."""
+        `key` have had since the last check, if that check was at most 15 s ago or this is the first one, and
+        if the prefix's connections without learned minimum RTOs had some too; otherwise return 0."""
         if self._looked_s is not None and not 0 <= now_s - self._looked_s <= _MOMENT_S:
             return 0
         ours, stock = self._last.get(key, (0, 0))
         return place.ours["spurious"] - ours if place.stock["spurious"] > stock else 0
 
     def _since_stop(self, key: bytes, ours: Counts) -> Counts:
-        """Return `ours`, the counts of connections with floors to the prefix `key`, less judged(). If a count
-        would be negative, the BPF program has begun anew to count the prefix, and nothing is subtracted."""
+        """Return `ours`, the counts of connections with learned minimum RTOs (floors) to the destination
+        prefix `key`, less the part that judged() returns, which is mainly that up to the last time without
+        floors. If a count would be negative, the BPF program has begun anew to count the prefix, and nothing
+        is subtracted."""
         before = self._before.get(key)
         if not before:
             return ours
@@ -152,25 +157,28 @@ class PlacesGuard:
         return minus(ours, before)
 
     def is_general(self, now_s: float, places: Mapping[bytes, Place]) -> bool:
-        """Return whether floors do harm in general and not only at single prefixes of `places`: several are
-        stopped by their own counts, more than a fifth of those with rounds enough to be judged."""
+        """Return whether learned minimum RTOs (floors) do harm in general and not only at single destination
+        prefixes of `places`: whether the prefixes at which their own counts alone have stopped floors are at
+        least two, and more than a fifth of those with rounds enough to be judged."""
         sure, judged = _sure_and_judged(places, self.stopped(now_s))
         return sure > 1 and sure > _MOST_SHARE * judged
 
     @staticmethod
     def _enough(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> float:
-        """Return the e-value (evidence of harm) from which learned minimum RTOs are stopped for a prefix. It
-        is `ENOUGH`, or less if the posterior odds of harm, by Bayes' rule, reach `ODDS` sooner. The prior
-        probability of harm is the share of the prefixes `places` that were stopped with an e-value of at
-        least `ENOUGH`. `held` has the stopped prefixes."""
+        """Return the e-value (evidence of harm) from which learned minimum RTOs (floors) are stopped for a
+        destination prefix. It is `ENOUGH`, or less if the posterior odds of harm, by Bayes' rule, reach
+        `ODDS` sooner. The prior probability of harm is about the share of the prefixes `places` at which
+        floors are stopped with an e-value of at least `ENOUGH`, at most `_MOST_SHARE`. `held` has the
+        prefixes at which floors are stopped."""
         sure, judged = _sure_and_judged(places, held)
         share = min((sure + 0.25) / (judged + 10), _MOST_SHARE)
         return min(ENOUGH, ODDS * (1 - share) / share)
 
     @staticmethod
     def _evidence(ours: Counts, stock: Counts, pooled: float) -> float:
-        """Return the logarithm of the e-value for harm at a prefix, from its counts with floors (`ours`) and
-        without (`stock`), and from `pooled`, as in look()."""
+        """Return the logarithm of the e-value for harm by learned minimum RTOs (floors) at a destination
+        prefix, from its counts with floors (`ours`) and without (`stock`), and from `pooled`, the share of
+        round trips with a spurious retransmission in the control group of all prefixes."""
         spurious = _POOLED_ROUNDS * pooled + stock["spurious"]
         rate = TOLERATED + spurious / (_POOLED_ROUNDS + stock["rounds"])
         return log_rate(ours["spurious"], ours["rounds"] * rate)
@@ -187,9 +195,9 @@ class PlacesGuard:
 
 
 def _sure_and_judged(places: Mapping[bytes, Place], held: Mapping[bytes, Stopped]) -> tuple[int, float]:
-    """Return how many of the prefixes `places` are stopped by their own counts alone, and how many have
-    rounds enough to be judged; a prefix with fewer rounds counts as a part of one. `held` has the stopped
-    prefixes."""
+    """Return at how many of the destination prefixes `places` learned minimum RTOs (floors) are stopped by
+    the prefix's own counts alone, and how many prefixes have rounds enough to be judged; a prefix with fewer
+    rounds counts as a part of one. `held` has the prefixes at which floors are stopped."""
     sure = sum(key in places for key, stop in held.items() if stop.is_sure)
     return sure, sum(min(1.0, place.ours["rounds"] / _JUDGED_ROUNDS) for place in places.values())
 
@@ -198,8 +206,9 @@ ByPlace = dict[bytes, Counts]
 
 
 def places_of(kept: Sequence[KeptPlace]) -> tuple[dict[bytes, Place], ByPlace, ByPlace, ByPlace]:
-    """Return, by prefix, what kept_places() stored: the counts of all connections; those with floors when the
-    epoch began, and when the share last began to rise in steps; and the results of judged()."""
+    """Return, by destination prefix, what kept_places() stored: the counts of all connections; those with
+    learned minimum RTOs (floors) when the share of new connections with floors last changed, and when it last
+    began to rise in steps; and the results of judged()."""
     by_key = {bytes.fromhex(place.key): place for place in kept}
     had = {key: Place(place.stock, place.ours) for key, place in by_key.items()}
     before = {key: place.epoch for key, place in by_key.items() if place.epoch}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Compute, by formulas and with simulated connections, how many connections `tcplearn live` needs to show an
 effect of learned minimum RTOs (floors), and how soon its guard stops those that do harm. A round is a round
-trip; a lossy one has a loss."""
+trip; a lossy one has a loss that needs a retransmission by timer."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ _PLACES = 1000  # destination prefixes, too many for stops of single prefixes to
 
 
 def least_effect(connections: int, loss: float, control: float = CONTROL) -> float | None:
-    """Return the smallest share by which lossy rounds must become shorter for the effect to be seen in four
-    of five cases, or None. `loss` is the probability that a round is lossy, and `control` the share of the
-    `connections` that keep the kernel's timer for comparison."""
+    """Return the smallest share by which lossy rounds (round trips with a loss that needs a retransmission by
+    timer) must become shorter for the effect to be seen in four of five cases, or None. `loss` is the
+    probability that a round trip is lossy, and `control` the share of the `connections` that keep the
+    kernel's timer for comparison."""
     lossy = connections * ROUNDS * loss
     rounds = control * lossy, (1 - control) * lossy
     if min(rounds) < 1.5 * LEAST_ROUNDS:  # fewer may be too few by chance
@@ -66,8 +67,9 @@ def found_share(connections: int, loss: float, effect: float, runs: int) -> floa
 
 
 def effects(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each number in CONNECTIONS: for each loss rate, the least effect that can be
-    seen, in percent of the time of a lossy round, and how often `runs` simulations find it."""
+    """Yield a table row for each number in CONNECTIONS: for each loss rate, the least effect of learned
+    minimum RTOs that can be seen, in percent of the time of a round trip with a loss, and how often `runs`
+    simulations find it."""
     for connections in CONNECTIONS:
         row = [f"{connections:,}"]
         for loss in LOSSES:
@@ -80,10 +82,11 @@ def effects(runs: int) -> Iterator[list[str]]:
 
 
 def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple[int, int] | None:
-    """Return the numbers of rounds with floors, and of all rounds, until the guard finds that floors do harm
-    and stops them, or None if this takes more than `_MOST_ROUNDS`. `harm` is the probability of a spurious
-    retransmission in a round with a floor; `length` is the mean number of rounds of a connection, and
-    `at_once` the number of connections that are open at any time. Half of the connections get floors."""
+    """Return the numbers of rounds (round trips) with learned minimum RTOs (floors), and of all rounds, until
+    the guard finds that floors do harm and stops them, or None if this takes more than `_MOST_ROUNDS`. `harm`
+    is the probability of a spurious retransmission in a round with a floor; `length` is the mean number of
+    rounds of a connection, and `at_once` the number of connections that are open at any time. In the guard's
+    first step half of the connections get floors."""
     plan = Plan(steps=(0.5,))
     fleet = Fleet([Path(0.01, (0.0, harm), rounds=length)] * _PLACES, seed, at_once=at_once)
     guard = guarded(fleet, plan)
@@ -95,9 +98,10 @@ def rounds_to_stop(harm: float, length: float, at_once: int, seed: int) -> tuple
 
 
 def harms(runs: int) -> Iterator[list[str]]:
-    """Yield a table row for each rate of harm (spurious retransmissions in 1,000 rounds with floors). A cell
-    for each element of CONNECTED has the number of such rounds until the guard stops floors for half of the
-    connections: the median and the ninth decile of `runs` simulations."""
+    """Yield a table row for each rate of harm (spurious retransmissions in 1,000 round trips with learned
+    minimum RTOs, also called floors). A cell for each element of CONNECTED has the number of round trips with
+    floors until the guard stops floors, which half of the connections get at first: the median and the ninth
+    decile of `runs` simulations."""
     for harm in HARMS:
         row = [f"{1000 * harm:.0f}"]
         for length, at_once in CONNECTED:

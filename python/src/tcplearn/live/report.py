@@ -72,7 +72,8 @@ def effect_of(sessions: Sequence[Session]) -> Effect | None:
 
 
 def _strata(sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    """Return what can be compared: the counts of each session and each share except 0 and 1."""
+    """Return what can be compared: the counts of each session (BPF program) for each share of new connections
+    with learned minimum RTOs, except the shares 0 and 1."""
     return [one for session in sessions for one in session["arms"] if 0 < one["share"] < 1]
 
 

@@ -24,8 +24,8 @@ def log_more(ours: int, control: int, share: float, tolerated: float = 0.0) -> f
     connections with learned minimum RTOs than in the control group. `ours` and `control` are the numbers of
     connections with an event in the two groups, `share` is the probability, between 0 and 1, with which a
     connection was drawn to get a learned minimum RTO, and `tolerated` the logarithm of the factor by which
-    the odds that an event is one of `ours` may exceed those of the draw. The test makes no assumption on the
-    connections: only the draw is random."""
+    the odds that an event is one of `ours` may exceed those of the draw. The test makes no assumption about
+    the connections: only the draw is random."""
     allowed = _tilted(share, tolerated)
     parts = []
     for more in _MORE:
@@ -58,10 +58,11 @@ def log_rate(events: int, expected: float) -> float:
 
 
 def log_harm(ours: int, control: int, share: float, allowed: float, tolerated: float = 0.0) -> float:
-    """Return the logarithm of an e-value as log_more() does, but tolerate `allowed` more events on average in
-    `ours`, which do not depend on the draw. How many were tolerated is not known, so the number with the
-    least evidence of harm is taken. The e-value is the product of two independent ones: for the tolerated
-    events and for the others."""
+    """Return the logarithm of an e-value as log_more() does, but tolerate that learned minimum RTOs cause
+    `allowed` events on average, in addition to those that the draw divides between the two groups. How many
+    of the events `ours` are such tolerated ones is not known, so the number with the least evidence of harm
+    is taken. The e-value is the product of two independent ones: for the tolerated events and for the
+    others."""
     if allowed <= 0:
         return log_more(ours, control, share, tolerated)
 

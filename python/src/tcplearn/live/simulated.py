@@ -58,7 +58,8 @@ class Connection:
 
 @dataclass
 class Effect:
-    """What floors did to simulated connections, and what they would have done to all connections."""
+    """What learned minimum RTOs (floors) did to simulated connections, and what they would have done to all
+    connections."""
 
     saved_ms: float = 0.0  # waiting
     could_save_ms: float = 0.0
@@ -201,8 +202,9 @@ def key_of(number: int) -> bytes:
 
 
 def count(to: Counts, rounds: int, spurious: int, wait_ms: Sequence[float], is_lowered: bool) -> None:
-    """Add to the counts `to` a complete connection with `rounds` rounds and `spurious` spurious
-    retransmissions. Lossy rounds took `wait_ms`; `is_lowered` says whether the connection had a floor."""
+    """Add to the counts `to` a complete connection with `rounds` round trips and `spurious` spurious
+    retransmissions. Lossy rounds (round trips in which a loss needed a retransmission by timer) took
+    `wait_ms`; `is_lowered` says whether the connection had a learned minimum RTO (floor)."""
     early = _early(0, rounds, spurious + len(wait_ms))
     for name, number in _sums(rounds, early, spurious, wait_ms, is_lowered).items():
         to[name] += number

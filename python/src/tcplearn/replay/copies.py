@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Find series (RTT samples of one flow) that occur in several files, each of which counts once, and count how
-often names occur."""
+"""Find series (RTT samples of one flow) that occur in several files, so that each counts once, and count how
+often each name of a flow occurs."""
 
 from __future__ import annotations
 

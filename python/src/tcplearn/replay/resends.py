@@ -130,7 +130,7 @@ def played(
 def played_at_limit(record: paths.Record, process: str, limit: str, setup: Setup) -> dict[str, Any]:
     """Simulate the requests of played() under the timer `limit`, a value of `LIMITS`. A clairvoyant timer
     knows which transmissions are lost. The statistical oracle knows how RTTs and losses are distributed, and
-    has the price of a spurious retransmission that `priced` has by default."""
+    weighs spurious retransmissions against waiting as the resend policy `priced` does by default."""
     return _native.requests_at_limit(limit, **_path(record, process, setup, setup.seed))
 
 
@@ -241,9 +241,11 @@ def table(result: Resends) -> Table:
 
 
 def share(result: Resends, policy: str, limit: str, key: str) -> float:
-    """Return which share of the gain of the timer `limit` over stock Linux `policy` reaches in the response
-    time `key`: the sum of ln(policy / stock) divided by that of ln(limit / stock), over the cells in which
-    the figure of `limit` is at most `LEAST_GAIN` times that of stock Linux. Return nan if there are none."""
+    """Return which share of the gain of the timer `limit` over stock Linux the resend policy `policy` reaches
+    in the response time `key`: the sum of ln(time under `policy` / time under stock Linux) divided by the sum
+    of ln(time under `limit` / time under stock Linux). The sums are over the cells (a path and a loss
+    process) in which the time under `limit` is at most `LEAST_GAIN` times that under stock Linux. Return nan
+    if there are none."""
     stem = f"{key.removesuffix('_ms')}_stock_ratio"
     ours, limits = (
         [math.log(run.figures[stem]) for run in result.runs if run.policy == name] for name in (policy, limit)

@@ -164,8 +164,9 @@ def measured(rows: Iterable[Row]) -> list[Shown]:
 
 
 def few(columns: Sequence[Shown], *, requested: bool = False) -> list[Shown]:
-    """Return those of `columns` that a table shows by default. Without Linux's timer, ratios of mean RTOs are
-    to `jacobson`. If the user `requested` a miss rate, the RTO just before each sample counts."""
+    """Return those of `columns` that a table shows by default. If Linux's timer was not measured, the ratio
+    of mean RTOs to `jacobson` replaces that to Linux's timer. If the user `requested` a miss rate, the column
+    of miss rates is for the RTO just before each sample, not for the RTO when its segment was sent."""
     keys = [c.key for c in columns]
     other = {LINUX_RATIO: metrics.BY_KEY["mean_rto_ms"].ratio_key} if LINUX_RATIO not in keys else {}
     if requested:

@@ -63,7 +63,8 @@ class Seen:
 
     @staticmethod
     def of(path: Path, shown: str = "") -> Seen:
-        """Return what `path`, called `shown` in messages, is now. Raise TraceError or OSError."""
+        """Return the present path, digest, size and modification time of the trace file `path`, which
+        messages call `shown`. Raise TraceError or OSError."""
         shown = shown or str(path)
         if not path.is_file():
             raise TraceError(f"{shown}: {'is not a file' if path.exists() else 'no such file'}")

@@ -112,7 +112,8 @@ def allowed(rows: Sequence[Row]) -> int:
 
 
 def allowed_probes(rows: Sequence[Row]) -> int:
-    """Return how many spurious probes the best timer may have: those of Linux's plus 1 per 100 samples."""
+    """Return how many spurious probes the best timer may have: as many as Linux's timer, plus 1 per 100
+    samples (rounded up)."""
     return _of_linux(rows, probes) + _one_in(SAMPLES_PER_PROBE, rows)
 
 

@@ -100,7 +100,9 @@ def table(groups: Sequence[Sequence[Row]], labels: Sequence[str], most: int) -> 
 
 
 def points(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return four marks for each flow: its `shares` of samples. A share of 0 is drawn at a lower limit."""
+    """Return marks for each flow, as shares of its samples: those above the RTO just before them, those above
+    the RTO at the time of sending, and spurious timeouts without and with tail loss probes. A share of 0 is
+    drawn at a lower limit."""
     floor = data.miss_floor(rows)
     return [
         {

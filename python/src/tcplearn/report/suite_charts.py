@@ -171,8 +171,8 @@ def pareto(
 
 def restarts(points: Rows, looks: Mapping[str, Look], subtitle: str) -> Spec:
     """Return the chart of prediction errors after estimators start anew. Each of `points` has e (estimator),
-    n (samples since the start), x (error divided by the smaller of jacobson's and last's), and its interval,
-    a and b."""
+    n (samples since the start), x (error divided by the smaller of those of the estimators `jacobson` and
+    `last`), and a and b (the ends of the interval of x)."""
     seen = {name: look for name, look in looks.items() if any(p["e"] == name for p in points)}
     lengths = sorted({p["n"] for p in points})
     base = alt.Chart(alt.InlineData(points))

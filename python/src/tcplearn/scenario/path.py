@@ -178,7 +178,8 @@ class DrawnFades(Table):
 
 
 class SenderQueue(Table):
-    """The queue of the sender's own network device, in which its TCP knows of its segments."""
+    """The queue of the sender's own network device. The sender's TCP knows which of its segments are still in
+    this queue."""
 
     rate_mbps: Annotated[Rate, Field(le=FASTEST_MBPS)]
     queue_ms: Annotated[float, Field(gt=0, le=60_000)]  # a packet that would wait longer is dropped

@@ -86,8 +86,8 @@ def timers_of(specs: Sequence[estimators.Spec]) -> list[estimators.Spec]:
 
 
 def named_flows(inside: str, reader: Reader) -> Iterator[tuple[str, Flow]]:
-    """Yield each flow with its name: the file's path `inside` the suite's directory and the flow's own name.
-    A number is appended if this occurs again."""
+    """Yield each flow with its name: the file's path `inside` the suite's directory and, unless it is the
+    file's name, the flow's own name. If this name occurs again, a number is appended."""
     title = inside.rpartition("/")[2]
     seen: Counter[str] = Counter()
     for flow in reader:

@@ -73,8 +73,9 @@ def _ratios(pairs: Sequence[tuple[str, float | None, float | None]]) -> Ratios:
 
 
 def error_ratios(series: Sequence[Measured], label: str, *, at_send: bool = False) -> Ratios:
-    """Return, for each series, the mean absolute error of `label` divided by the smaller of those of
-    `jacobson` and `last`. With `at_send`, they are of the predictions in force when segments were sent."""
+    """Return, for each series, the mean absolute error of the RTT predictions of the estimator `label`
+    divided by the smaller of those of `jacobson` and `last`. With `at_send`, the errors are those of the
+    predictions in force when segments were sent."""
 
     pairs = []
     for s in series:

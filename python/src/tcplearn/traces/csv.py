@@ -264,7 +264,7 @@ class CsvTrace(SampleTrace):
 
 
 def _in_order(pieces: list[Columns | None]) -> Columns:
-    """Return the rows of all `pieces` as one batch, sorted by time, in which no flow ends."""
+    """Return the rows of all `pieces` as one batch, sorted by time, that marks no flow as ended."""
     known = [piece for piece in pieces if piece]
     rows = {name: np.concatenate([piece[name] for piece in known]) for name in COLUMNS}
     by_time = np.argsort(rows["time_us"], kind="stable")

@@ -17,8 +17,9 @@ class Unzstd:
         self.damage = ""
 
     def unpack(self, raw: bytes, enough_bytes: int) -> tuple[bytes, int]:
-        """Decompress `raw` until there are at least `enough_bytes` bytes, or more by the content of at most
-        `_PIECE_BYTES` compressed bytes. Return the bytes and how many bytes of `raw` were used."""
+        """Decompress `raw` until there are at least `enough_bytes` bytes, or up to its end or damage. The
+        excess is at most the content of `_PIECE_BYTES` compressed bytes. Return the bytes and how many bytes
+        of `raw` were used."""
         data, used = bytearray(), 0
         while used < len(raw) and len(data) < enough_bytes and not self.damage:
             piece = raw[used : used + _PIECE_BYTES]
