@@ -106,7 +106,8 @@ def by_family(name: str) -> Iterator[str]:
 
 
 def timed(series: Series, name: str, params: Params) -> Iterator[str]:
-    """Yield the first five cells of the timer `name` in the table "Timer", which the template describes."""
+    """Yield the first five cells of the timer `name` in the table "Timer". The page's template,
+    ablation.md.j2, says what each column is."""
     rates, waits, achieved, again = [], [], [], np.zeros(2)
     for y in series.values():
         n = len(y) - 1

@@ -96,7 +96,8 @@ def _scale(values: Sequence[float], *, rate: bool) -> tuple[alt.Scale, str]:
 
 
 def heat(study: Study, rows: Sequence[Record], field: str) -> dict[str, Any]:
-    """Return the heat map of the metric `field`, with a panel for each number of experts."""
+    """Return the heat map of the metric `field`, with a panel for each number of experts: the fixed RTTs
+    whose weighted mean is the prediction."""
     _, title, unit = _ABOUT[field]
     cells = _cells(study, rows, field)
     values = [c["v"] for c in cells] or [1.0]
