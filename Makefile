@@ -92,7 +92,7 @@ build/site-env/.installed: python/requirements-site.txt
 # stores today's in their place
 abi:
 	tools/system-packages abigail-tools cmake ninja-build g++
-	cmake -S core -B build/abi -G Ninja -DCMAKE_BUILD_TYPE=Debug -DTCPLEARN_TESTS=OFF >/dev/null
+	cmake -S core -B build/abi -G Ninja -DCMAKE_BUILD_TYPE=Debug -DTCPLEARN_TESTS=OFF -DCMAKE_C_FLAGS=-ffile-prefix-map=$(CURDIR)=. >/dev/null
 	ninja -C build/abi --quiet
 	$(if $(ACCEPT),abidw --no-show-locs --no-comp-dir-path --no-corpus-path --headers-dir core/include/tcplearn \
 	  --drop-private-types build/abi/libtcplearn.so >core/libtcplearn.abi)

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "python" / "tests"), str(ROOT)]
+sys.path.insert(0, str(ROOT / "python" / "tests"))
 
 from ablation_variants import EXPERTS, FIRST, TIMERS, TRACKING, Params  # noqa: E402
 
-from experiments.lib.pages import render  # noqa: E402
 from families import FAMILIES, Rtts, family, flow_of, stepped  # noqa: E402
 from tcplearn import _native  # noqa: E402
+from tcplearn.output.template import filled  # noqa: E402
 from tcplearn.traces import TraceError, open_trace  # noqa: E402
 
 Series = Mapping[str, Rtts]
@@ -234,7 +234,7 @@ def heavy(tail: float) -> Iterator[str]:
     yield f"{excess(ours, y[1:]) / excess(rfc, y[1:]):.2f}"
 
 
-def filled(series: Series, **more: Any) -> str:
+def page(series: Series, **more: Any) -> str:
     """Return the page with the tables for `series` and, if `more` has `generated`, for generated ones."""
     predicted = Predicted(series)
     tracking, experts = (
@@ -245,13 +245,13 @@ def filled(series: Series, **more: Any) -> str:
     timers = [[row, *timer(series, name, params, first_us)] for row, name, params in TIMERS]
     found = {"tracking": tracking, "experts": experts, "timers": timers, "generated": False, **more}
     template = Path(__file__).with_name("ablation.md.j2")
-    return render(template, {"series": len(series), "expected": EXPECTED, **found})
+    return filled(template, series=len(series), expected=EXPECTED, **found)
 
 
 def generated() -> str:
     windows, flights = (1, 2, 5, 10, 50), (2000, 5000, FLIGHT_ROWS)
     series = {f"{name}/{seed}": family(name, seed, ROWS) for name in FAMILIES for seed in SEEDS}
-    return filled(
+    return page(
         series,
         generated=True,
         families=len(FAMILIES),
@@ -303,7 +303,7 @@ def main() -> int:
     if not series:
         print("ablation: no series of 250 samples there", file=sys.stderr)
         return 1
-    print(filled(series))
+    print(page(series))
     return 0
 
 

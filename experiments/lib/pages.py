@@ -16,6 +16,7 @@ from experiments.lib.runs import Run, Version, versions
 from tcplearn.errors import UserError
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import table_of
+from tcplearn.output.template import filled
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,13 +52,13 @@ class Page:
         """Writes the page to `target` and its figures below the folder of `target`, from the stored `runs`
         and the scenario files in `folder`. Returns the number of figures. Raises UserError if `runs` lacks
         runs without which the page cannot be made; then nothing is written."""
-        filled = self.fill(runs, folder)
-        if not filled:
+        found = self.fill(runs, folder)
+        if not found:
             raise UserError(f"{target.name}: the file of runs has none for this page")
-        figures: Sequence[Figure] = filled.get("figures", ())
-        variables = {**filled, "versions": versions_table(versions(runs))}
+        figures: Sequence[Figure] = found.get("figures", ())
+        variables = {**found, "versions": versions_table(versions(runs))}
         try:
-            text = render(ROOT / "experiments" / self.template, variables)
+            text = filled(ROOT / "experiments" / self.template, **variables)
         except (jinja2.UndefinedError, KeyError) as error:
             lacking = f"the file of runs lacks some that this page needs ({error})"
             raise UserError(f"{target.name}: {lacking}; --run does them") from error
@@ -79,19 +80,6 @@ def svg(spec: Mapping[str, Any]) -> str:
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(dict(spec), allowed_base_urls=[]))
-
-
-def render(template: Path, variables: Mapping[str, Any]) -> str:
-    """Returns the text of `template` with the `variables` filled in; a missing variable is an error."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template(template.name).render(variables, table=table_of)
 
 
 def versions_table(found: Sequence[Version]) -> str:

@@ -113,7 +113,7 @@ VECTORS = (
 
 BUILDS = (
     Form(
-        r"make (dev|install|lint|fmt|man|ns3|bench|demo|wheel|debs|release|site|abi|"
+        r"make (dev|install|lint|fmt|man|ns3|bench|demo|wheel|debs|release|site|abi( ACCEPT=1)?|"
         r"test(-full)?|(ns3|pages)-test|-j|"
         r"\.venv/bin/tcplearn)",
         "it is what runs this test or stands before it, or changes the tree: what it would do",

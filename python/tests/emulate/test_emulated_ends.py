@@ -242,3 +242,16 @@ def test_ip_is_missing(
     assert shutil.which("ip") is None and main(["emulate", "wired", "--", "echo"]) == 2
     said = capsys.readouterr().err
     assert "apt-get install --no-install-recommends iproute2" in said and said.count("\n") == 1
+
+
+def test_an_error_that_nobody_expects_ends_the_link_too() -> None:
+    script = (
+        "from tcplearn.emulate import path, trial\n"
+        "from tcplearn.scenario import path as network_path\n"
+        "described = network_path.load(network_path.found('wired'), 'emulate')\n"
+        "trial.run(trial.Order(path.hops(described), 1, ['true', 'a\\0b']))"  # no argument may have a NUL
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=_WAITS_S
+    )
+    assert "FailedError: the emulating process ended before it gave a result" in done.stderr

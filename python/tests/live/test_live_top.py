@@ -87,9 +87,9 @@ def test_a_unit_is_found_by_its_name_and_a_process_by_its_number() -> None:
         unit.mkdir()
         try:
             name = "tcplearn-live-named"
-            assert kernel.of_unit(name) == kernel.of_unit(f"{name}.service") == unit
+            assert kernel.cgroup_of_unit(name) == kernel.cgroup_of_unit(f"{name}.service") == unit
             asleep = at.popen(["sleep", "60"])
-            assert kernel.of_process(asleep.pid) == at.cgroup
+            assert kernel.cgroup_of_process(asleep.pid) == at.cgroup
             asleep.kill()
             asleep.wait()
             begun = at.live("start", "--unit", name)
@@ -180,4 +180,4 @@ def _syn_rto_ms(path: LossyPath) -> float:
 
 def test_a_process_that_is_not_there() -> None:
     with pytest.raises(UserError, match="--pid 4194304: no such process"):
-        kernel.of_process(2**22)
+        kernel.cgroup_of_process(2**22)

@@ -36,7 +36,7 @@ def cgroup_of(process: int) -> Path | None:
     return None
 
 
-def of_unit(name: str) -> Path:
+def cgroup_of_unit(name: str) -> Path:
     """Return the only cgroup with the name of the systemd unit `name`. Raise UserError."""
     wanted = {name} if name.endswith(_UNITS) else {name, f"{name}.service"}
     found = [Path(folder) for folder, _, _ in os.walk(cgroups()) if Path(folder).name in wanted]
@@ -47,7 +47,7 @@ def of_unit(name: str) -> Path:
     return found[0]
 
 
-def of_process(pid: int) -> Path:
+def cgroup_of_process(pid: int) -> Path:
     """Return the cgroup of the process `pid`. Raise UserError."""
     try:
         found = cgroup_of(pid)

@@ -192,7 +192,8 @@ class Map:
         _libbpf().bpf_map_delete_elem(self.handle, c_char_p(key))
 
     def of_each_cpu(self, key: bytes, size: int) -> list[bytes]:
-        """Return the value of `key`, of `size` bytes (a multiple of 8), for each processor."""
+        """Return the value of `key`, of `size` bytes (a multiple of 8), for each processor, from a map with a
+        value for each."""
         cpus = _libbpf().libbpf_num_possible_cpus()
         values = self.get(key, size * cpus)
         return [values[i * size : (i + 1) * size] for i in range(cpus)]

@@ -50,9 +50,9 @@ class Target:
         if sum((self.cgroup is not None, bool(self.unit), bool(self.pid))) > 1:
             raise UserError("--cgroup, --unit and --pid: give one of them")
         if self.unit:
-            return kernel.of_unit(self.unit)
+            return kernel.cgroup_of_unit(self.unit)
         if self.pid:
-            return kernel.of_process(self.pid)
+            return kernel.cgroup_of_process(self.pid)
         return self.cgroup.absolute() if self.cgroup else kernel.cgroups()
 
     def typed(self) -> str:

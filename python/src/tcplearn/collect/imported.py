@@ -70,8 +70,8 @@ def _row(port: int, runs: Sequence[Run], hops: int | None) -> Row:
     sent = [run.sent for run in runs if run.sent is not None]
     row.measured(
         [rtt_us for run in runs for rtt_us in run.rtts_us],
-        sum(sent) if len(sent) == len(runs) else None,
-        sum(run.samples for run in runs),
-        [(run.summary_us, run.samples) for run in runs if run.summary_us],
+        sent=sum(sent) if len(sent) == len(runs) else None,
+        samples=sum(run.samples for run in runs),
+        summaries=[(run.summary_us, run.samples) for run in runs if run.summary_us],
     )
     return row

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tcplearn.errors import FailedError, printable
 
 from . import kernel
-from .trial import NotRunError
+from .trial import EndedError
 
 _NOT_FOUND, _NOT_RUN = 127, 126
 _BY_SIGNAL = 128
@@ -30,13 +30,13 @@ class Commands:
         self.codes: dict[int, int] = {}
 
     def start(self, words: Sequence[str]) -> int:
-        """Start the client's command `words`; return its PID. Raise NotRunError."""
+        """Start the client's command `words`; return its PID. Raise EndedError."""
         try:
             process = subprocess.Popen(words, env=self._environment)
         except FileNotFoundError as error:
-            raise NotRunError(f"{printable(words[0])}: not found", _NOT_FOUND) from error
+            raise EndedError(f"{printable(words[0])}: not found", _NOT_FOUND) from error
         except OSError as error:
-            raise NotRunError(f"{printable(words[0])}: {error.strerror}", _NOT_RUN) from error
+            raise EndedError(f"{printable(words[0])}: {error.strerror}", _NOT_RUN) from error
         return _left_to_us(process)
 
     def start_server(self, command: str, network: int) -> int:

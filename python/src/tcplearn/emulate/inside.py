@@ -50,16 +50,18 @@ def _emulate(order: Order) -> dict[str, Any]:
     stop = os.eventfd(0, os.EFD_CLOEXEC)
     link = (client.device, server.device, stop, order.syns, order.syn_acks, order.spin_us)
     carry = _native.EmulatedPath(order.hops, order.seed).carry
-    carried = ThreadPoolExecutor(1).submit(carry, *link)
-    signals = HandedOn(_ALL)
-    asking = commands.start(order.command)
-    signals.to(asking)
-    signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
-    code = commands.wait(asking)
-    os.eventfd_write(stop, 1)
+    try:
+        carried = ThreadPoolExecutor(1).submit(carry, *link)
+        signals = HandedOn(_ALL)
+        asking = commands.start(order.command)
+        signals.to(asking)
+        signal.signal(signal.SIGINT, _ignore)  # a terminal sends it to the command too
+        code = commands.wait(asking)
+    finally:
+        os.eventfd_write(stop, 1)  # the process ends only after its thread
     try:
         found = carried.result()
-    except RuntimeError as error:
+    except Exception as error:
         raise FailedError(f"the emulated link failed: {error}") from error
     served = commands.stop(serving) if serving else None
     overrun = ends.overrun(client) + ends.overrun(server)

@@ -32,8 +32,8 @@ class Order:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
-class NotRunError(UserError):
-    """The command was not run. The exit code is the one that a shell has in this case."""
+class EndedError(UserError):
+    """The run gave no result. The exit code of `tcplearn emulate` is then `exit_code`."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -65,5 +65,5 @@ def run(order: Order) -> dict[str, Any]:
     if not found:
         raise FailedError("the emulating process ended before it gave a result")
     if "error" in found:
-        raise NotRunError(found["error"], found["exit_code"])
+        raise EndedError(found["error"], found["exit_code"])
     return found

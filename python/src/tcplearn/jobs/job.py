@@ -90,7 +90,8 @@ def described(job: Job) -> str:
 
 
 def repeated(file: Path) -> Any:
-    """Run the job that `file` describes (see `described`); return its result. Raise UserError."""
+    """Run the job that `file` describes (see `described`); return its result. Raise UserError,
+    FailedError."""
     no_job = f"{printable(file)}: no job of tcplearn"
     try:
         known = documents.json_value(documents.bounded(file, _MOST_BYTES))

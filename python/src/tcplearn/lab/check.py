@@ -194,7 +194,9 @@ def check_smp(machine: Machine, seed: int = 1, seconds: int = SMP_SECONDS) -> li
 
 
 def _resend_differences(encoded: str) -> str:
-    """Return a line that counts the waits of the kernel's resend policy that differ from user space's."""
+    """Return a line that counts the waits of the kernel's resend policy that differ from user space's.
+    `encoded` is the kernel module's log in base64. Raise FailedError if a wait differs, if records are
+    missing, or if there are fewer than SMP_ANSWERS waits."""
     of = tlog.parse(base64.b64decode(encoded)).connections.values()
     answers, lost = sum(len(c.resends) for c in of), sum(c.lost for c in of)
     different = sum(tlog_resends.differences(c, SMP_RESEND) for c in of)
@@ -245,12 +247,13 @@ def startups_compared(lines: Sequence[str]) -> list[str]:
         name += "" if case["timestamps"] else "/no-timestamps"
         name += "" if seen["fresh"] else "/known-place"
         threshold = "none" if log["ssthresh"] == _NO_SSTHRESH else log["ssthresh"]
-        wrong = "; ".join(_wrong(seen, None if is_stock else place))
+        wrong = "; ".join(_startup_problems(seen, None if is_stock else place))
         out.append(f"{name}: IW {log['iw']}, ssthresh {threshold}" + (f", {wrong}" if wrong else " ok"))
     return out
 
 
-def _loss(case: Json) -> int:
+def _known_loss(case: Json) -> int:
+    """Return what the kernel module can know about the packets that the handshake of `case` lost."""
     if not case["lost"] or (case["side"] == "passive" and case["lost"] == "syn"):
         return _WHOLE
     if case["side"] == "passive":
@@ -260,11 +263,11 @@ def _loss(case: Json) -> int:
     return _SYN if case["lost"] == "syn" else _SYN_ACK
 
 
-def _wrong(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
+def _startup_problems(seen: Json, place: _native.StartupPolicy | None) -> Iterator[str]:
     case, log, info = seen["case"], seen["log"], seen["info"]
     if log["policy"] != case["policy"] or bool(log["passive"]) != (case["side"] == "passive"):
         yield f"logged as {log['policy']}"
-    if log["loss"] != (loss := _loss(case)):
+    if log["loss"] != (loss := _known_loss(case)):
         yield f"took for lost {log['loss']}, not {loss}"
     if (log["resends"] > 0) != (loss != _WHOLE) or log["resends"] > log["retransmitted"]:
         yield f"{log['resends']} resends of {log['retransmitted']}"

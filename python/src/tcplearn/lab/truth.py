@@ -88,6 +88,7 @@ def _missing(
 
 
 def _read(path: Path) -> dict[Sent, int]:
+    """Return the time in us of each transmission in the capture file `path`. Raise FailedError."""
     data, starts = records(path)
     index = np.array(starts, np.int64)[:, None] + np.arange(_RECORD.itemsize)
     rows = np.frombuffer(data, np.uint8)[index].view(_RECORD)[:, 0]

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import jinja2
-
 from tcplearn import algorithms, losses, provenance
 from tcplearn import loss_model as models
 from tcplearn.learn import pictures, scores, slices
@@ -18,6 +16,7 @@ from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.markdown import table_of
 from tcplearn.output.table import Cell, Table, headed, text
+from tcplearn.output.template import filled
 
 SINGLES = 5  # how many classifiers with a single feature are shown, the best first
 _FOLDER = Path(__file__).parent
@@ -76,17 +75,6 @@ def table(outcomes: Iterable[Outcome], title: str = "") -> Table:
 
 def _number(value: float) -> Cell:
     return Cell(f"{value:.3f}", value)
-
-
-def filled(template: Path, **values: object) -> str:
-    """Return the page that the file `template` gives with `values` filled in."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template.parent),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template.name).render(values)
 
 
 def markdown(result: Result, command: str, stem: str) -> str:

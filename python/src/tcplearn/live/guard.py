@@ -217,9 +217,9 @@ class Guard:
             )
         return replace(seen, places=places)
 
-    def _counted(self, arm: int, arms: list[Element]) -> Counts:
-        """Return what was counted on the connections of the arm (group) `arm` since the guard began."""
-        return added(element[arm] for _, element in self.epochs.by_share(arms))
+    def _counted(self, group: int, arms: list[Element]) -> Counts:
+        """Return what was counted on the connections of the arm number `group` since the guard began."""
+        return added(element[group] for _, element in self.epochs.by_share(arms))
 
     def _try_again(self, now_s: float, seen: Seen) -> None:
         if now_s >= self.again_at_s:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tcplearn.errors import UserError, did_you_mean, printable
-from tcplearn.replay.flows import Reader
-from tcplearn.traces import TraceOptions
+from tcplearn.traces import TraceOptions, open_trace
 
 Ints = NDArray[np.int64]
 LEAST_SAMPLES = 100  # samples that a flow needs to be used as a path
@@ -71,12 +70,21 @@ def processes(text: str) -> tuple[str, ...]:
 
 
 def records(path: Path, options: TraceOptions, flow: str) -> Iterator[Record]:
-    """Yield the RTTs of each flow with `flow` in its name and at least `LEAST_SAMPLES` samples."""
-    for found in Reader(path, options, flow):
-        timed = found.rows["rtt_us"] > 0
-        if int(timed.sum()) >= LEAST_SAMPLES:
-            times, rtts = found.rows["time_us"][timed], found.rows["rtt_us"][timed]
-            yield _record(printable(path), found.name, times, rtts)
+    """Yield the RTTs of each flow with `flow` in its name and at least `LEAST_SAMPLES` samples. Memory holds
+    only the times and RTTs of flows."""
+    trace = open_trace(path, options=options)
+    held: dict[int, list[Any]] = {}
+    for batch in trace.batches():
+        for number in np.unique(batch["flow"]).tolist():
+            mine = (batch["flow"] == number) & (batch["rtt_us"] > 0)
+            held.setdefault(number, []).append((batch["time_us"][mine], batch["rtt_us"][mine]))
+        for ended in batch["ended"].tolist():
+            info, parts = trace.flow(ended), held.pop(ended, [])
+            trace.release(ended)
+            count = sum(len(times) for times, _ in parts)
+            if info["chosen"] and flow in info["name"] and count >= LEAST_SAMPLES:
+                times, rtts = (np.concatenate(column) for column in zip(*parts, strict=True))
+                yield _record(printable(path), info["name"], times, rtts)
 
 
 def _record(source: str, flow: str, times: Any, rtts: Any) -> Record:

@@ -116,7 +116,7 @@ class Study:
 
     @property
     def paper(self) -> int | None:
-        """Return the index in `cells` of the paper's choice, or None if it was not tried."""
+        """Return the index in `cells` of the parameters of nunes2014, or None if they were not tried."""
         for i, cell in enumerate(self.cells):
             if cell.triple == PAPER and not any(cell.spec.params.get(key) for key in ("loss", "share")):
                 return i

@@ -84,6 +84,7 @@ def jobs(file: Seen, settings: Json, specs: Sequence[str]) -> list[Job]:
 
 
 def _check(plain: Json, count: int) -> None:
+    """Raise ValueError unless `plain` has the scores of `count` estimators for each flow."""
     flows = {"samples": [int], "names": [str], "copies_keys": [str]}
     shape.check(plain, {"skipped": int, **flows, "warnings": [str], "scores": [[_SUMS]]})
     of_each = [*(plain[key] for key in flows), *plain["scores"]]

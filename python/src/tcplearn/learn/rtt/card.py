@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tcplearn.learn.card import filled
 from tcplearn.learn.dataset import Ints
 from tcplearn.learn.rtt import history, regression, trials
 from tcplearn.learn.rtt import model as models
@@ -18,6 +17,7 @@ from tcplearn.learn.scores import INTERVAL
 from tcplearn.output.files import make_directory, write_atomically
 from tcplearn.output.markdown import markdown as markdown_of
 from tcplearn.output.table import Cell, Table, headed, text
+from tcplearn.output.template import filled
 
 
 def printed(coefficients: Coefficients, mape: float) -> str:
