@@ -70,8 +70,8 @@ class Doubling:
 
 class Ours:
     """Uses tcplearn.RetryTimer, and a fixed wait of 1 s for requests for which the timer has no room. If
-    `clear` is false, the timer is not told which transmission was answered. The other functions are those of
-    `Doubling`."""
+    `clear` is false, the timer is not told which transmission was answered. Its functions are called as those
+    of `Doubling`."""
 
     def __init__(self, clear: bool = True, **settings: Any) -> None:
         self.timer, self.clear = tcplearn.RetryTimer(**settings), clear

@@ -71,8 +71,8 @@ class Paths:
     def __init__(self, runs: Sequence[Run]) -> None:
         by: dict[str, dict[str, dict[int, Run]]] = {}
         for run in runs:
-            in_ns3 = (run.labels.get("variant", ""), run.labels.get("tcp.resend", ""))
-            path, timer = of_lab(run) if run.host == "lab" else in_ns3
+            in_lab = run.host == "lab"
+            path, timer = of_lab(run) if in_lab else (run.labels["variant"], run.labels["tcp.resend"])
             by.setdefault(path, {}).setdefault(timer, {})[run.seed] = run
         whole = max((len(timers) for timers in by.values()), default=0)
         shared = {

@@ -17,6 +17,8 @@ from experiments.lib.statistics import Estimate
 HEAD = ("where", "what", "the paper", "ours", "verdict", "runs")
 #: A number is reproduced if ours differs from it by at most this share of it.
 TOLERANCE = 0.1
+#: The scenarios of our runs, by the column `runs` of published.csv.
+SCENARIOS = {"figure-5": "5", "figure-7": "7", "figure-9": "9"}
 #: The scenario of our runs for tables 1 and 2.
 TABLES = "tables"
 #: Numbers of fast retransmits in the order of `CALLS`, by sender and random loss rate.
@@ -72,7 +74,7 @@ def _ours(found: Sample, trained: Sequence[Sequence[str]], row: Mapping[str, str
     if row["runs"] == "training":
         column = 3 if row["metric"] == "training" else 4
         return Estimate(*map(float, re.findall(r"\d\.\d+", trained[-1][column]))) if trained else Estimate()
-    runs = found.at(scenario=row["runs"].removeprefix("figure-"))
+    runs = found.at(scenario=SCENARIOS[row["runs"]])
     own = runs.at(row["sender"], **at(row["at"]))
     if not row["base"]:
         return own.mean(row["metric"])

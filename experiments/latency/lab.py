@@ -147,7 +147,7 @@ def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
     return {
         "criteria": tables.criteria(rows),
         "by_timer": [tables.of_timer(cells, timer) for timer in TIMERS],
-        "by_workload": [row for way, of in ways.items() for row in _workload(WORKLOADS[way], of)],
+        "by_workload": [row for way, of in ways.items() if of for row in _workload(WORKLOADS[way], of)],
         "fades": fades,
         "overload": overload,
         "blocks": loads.BLOCKS,

@@ -157,17 +157,18 @@ def _queue_criteria(queues: Mapping[str, ByTimer]) -> Iterator[Row]:
     overloaded `queues` where our timer does worst."""
     for part, name, limit, at_least in (("goodput", GOODPUT, 0.98, True), ("drops", DROPS, 1.10, False)):
         some = {path: queue for path, queue in queues.items() if compared(queue, OURS[0], name)}
+        if not some:
+            continue
         row = [f"{part}, worst of {counted(len(some), 'overloaded queue')}"]
         row.append(f"{'≥' if at_least else '≤'} {limit:.2f} × stock")
-        for timer in OURS if some else ():
+        for timer in OURS:
             found = {path: of for path, queue in some.items() if (of := compared(queue, timer, name))}
             worst = (min if at_least else max)(found, key=lambda path: found[path][0])
             value, low, high = found[worst]
             kept, broken = (low >= limit, high < limit) if at_least else (high <= limit, low > limit)
             said = "met" if kept else "missed" if broken else "undecided"
             row.append(f"{ratio(value)} ({ratio(low)}-{ratio(high)}): {said}, {worst}")
-        if some:
-            yield row
+        yield row
 
 
 def _over_stock(queue: ByTimer, timer: str, name: str) -> str:

@@ -21,7 +21,7 @@ LEAST_P999 = 12_000
 Row = list[str]
 
 
-def too_few(cells: Sequence[Cell], figure: str) -> int:
+def short_paths(cells: Sequence[Cell], figure: str) -> int:
     """Returns, if `figure` is p99.9, the number of paths `cells` on which a timer has too few requests for
     it; otherwise 0."""
     least = (min(map(c.requests_of, c.timers)) for c in cells)
@@ -71,7 +71,7 @@ def _judged(
 ) -> Iterator[Row]:
     if not cells:
         return
-    few = too_few(cells, figure)
+    few = short_paths(cells, figure)
     note = f" (of less than {LEAST_P999:,} requests on {counted(few, 'path')})" if few else ""
     row = [what, f"≤ {limit:.2f} × {base}"]
     for timer in OURS:
@@ -82,7 +82,7 @@ def _judged(
 
 def by_floor(cells: Sequence[Cell]) -> str:
     """Returns a table of response times relative to those under each path's best fixed rto_min."""
-    figures = [figure for figure in FIGURES if not too_few(cells, figure)]
+    figures = [figure for figure in FIGURES if not short_paths(cells, figure)]
     pairs = [(timer, figure) for timer in OURS for figure in figures]
     rows = [[c.path, *(spread(c.over_floor(*pair)) for pair in pairs)] for c in cells]
     return table_of(["path", *(f"`{timer}`: {figure}" for timer, figure in pairs)], rows)
@@ -106,7 +106,7 @@ def of_timer(cells: Sequence[Cell], timer: str) -> Row:
     """Returns a table row with the response times under `timer`, relative to stock's, over all `cells`."""
     over = {f: "1" if timer == STOCK else spread(overall(cells, timer, f)) for f in FIGURES}
     row = [f"`{timer}`" if timer in OURS else timer]
-    row += ["–" if too_few(cells, figure) else text for figure, text in over.items()]
+    row += ["–" if short_paths(cells, figure) else text for figure, text in over.items()]
     worst = _worst(cells, timer)
     row.append("" if timer == STOCK else f"{ratio(worst.ratio(timer, P99)[0])} ({worst.path})")
     return [*row, f"{spurious(cells, timer):.1f}"]
@@ -132,7 +132,7 @@ TOOLS = {
     "ours": OURS,
     "overall": overall,
     "spurious": spurious,
-    "too_few": too_few,
+    "short_paths": short_paths,
     "by_floor": by_floor,
     "above_floor": above_floor,
     "metric": metric,

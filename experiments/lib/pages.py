@@ -52,16 +52,16 @@ class Page:
         """Writes the page to `target` and its figures below the folder of `target`, from the stored `runs`
         and the scenario files in `folder`. Returns the number of figures. Raises UserError if `runs` lacks
         runs without which the page cannot be made; then nothing is written."""
-        found = self.fill(runs, folder)
-        if not found:
-            raise UserError(f"{target.name}: the file of runs has none for this page")
-        figures: Sequence[Figure] = found.get("figures", ())
-        variables = {**found, "versions": versions_table(versions(runs))}
+        template, made = ROOT / "experiments" / self.template, versions_table(versions(runs))
         try:
-            text = filled(ROOT / "experiments" / self.template, **variables)
+            found = self.fill(runs, folder)
+            text = filled(template, **{**found, "versions": made}) if found else ""
         except (jinja2.UndefinedError, KeyError) as error:
             lacking = f"the file of runs lacks some that this page needs ({error})"
             raise UserError(f"{target.name}: {lacking}; --run does them") from error
+        if not found:
+            raise UserError(f"{target.name}: the file of runs has none for this page")
+        figures: Sequence[Figure] = found.get("figures", ())
         for figure in figures:
             make_directory((target.parent / figure.file).parent)
             write_atomically(target.parent / figure.file, svg(figure.spec))

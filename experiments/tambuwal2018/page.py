@@ -111,7 +111,8 @@ def _levels(whole: Sequence[Cell], short: Sequence[Cell]) -> tuple[list[Cell], d
     tambuwal2018 have such runs; otherwise the shorter runs (`short`) are taken."""
     long = {level: of for level, of in by_level(whole).items() if {STANDARD, *STUDIED} <= set(of)}
     chosen = {**by_level(short), **long}
-    levels = [of[name] for _, of in sorted(chosen.items()) for name in COLOURS if name in of]
+    order = list(COLOURS).index
+    levels = [of[name] for _, of in sorted(chosen.items()) for name in sorted(of, key=order)]
     return levels, {level: level in long for level in sorted(chosen)}
 
 
@@ -140,6 +141,8 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     SYN-ACK and received their first object."""
     for level, by in by_level(cells).items():
         of = [cell for name, cell in by.items() if name in (STANDARD, *STUDIED)]
+        if not of:
+            continue
         connections = min(total["connections"] for cell in of for total in cell.totals)
         runs = counted(min(len(cell.totals) for cell in of), "run")
         about = f"{runs} of {connections:,.0f} connections for each startup policy"
@@ -224,8 +227,7 @@ def _queue_row(level: float, packets: int, of: dict[str, Cell], rate_mbps: float
     values = [[100 * loss_share(run) for run in runs], [mean_rtts(run) for run in runs if len(run.lost)]]
     for startup in QUEUED:
         both = paired(of[STANDARD], of[startup]) if startup in of else []
-        pairs = [(base, run) for base, run in both if len(base.lost) and len(run.lost)]
-        values.append([mean_rtts(base) - mean_rtts(run) for base, run in pairs])
+        values.append([mean_rtts(a) - mean_rtts(b) for a, b in both if len(a.lost) and len(b.lost)])
     loss, *others = (student_mean(each, CONFIDENCE).shown() for each in values)
     return [
         percent(level),

@@ -31,10 +31,10 @@ class BackoffName(enum.StrEnum):
 
 Backoff = Annotated[
     BackoffName,
-    flag(
-        "kernel: each timeout in a row doubles the wait. bounded: in the first 16 s of an outage a wait "
-        "is at most the longer of 1 s and a sixth of the time that has passed (Linux 6.15 or later).",
+    typer.Option(
         "--backoff",
+        help="kernel: each timeout in a row doubles the wait. bounded: in the first 16 s of an outage a wait "
+        "is at most the longer of 1 s and a sixth of the time that has passed (Linux 6.15 or later).",
     ),
 ]
 Control = Annotated[

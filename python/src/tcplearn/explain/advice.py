@@ -288,8 +288,8 @@ def reason(found: Explained, cause: str) -> str:
 
 
 def _receiver(found: Explained) -> str:
-    """Return which end closed its receive window for longest. The table of stalls has no such wait below 10
-    ms."""
+    """Return which end closed its receive window for longest, or "the receiver" if the table of stalls, which
+    has waits of at least 10 ms, does not show it."""
     closed = found.stalls.filter(pl.col("cause").cast(pl.String) == "window_closed")
     by = closed.group_by("by").agg(pl.col("duration_ms").sum()).sort("duration_ms", descending=True)
     if not by.height:

@@ -70,9 +70,10 @@ def fades(of: Sendings) -> Iterator[tuple[float, float, float, int]]:
 
 
 def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, float, float]:
-    """Return the period, start and length of `fade` from its first loss to its end. Losses before and after
-    it are added, up to the next transmission that arrived. The end is in the middle between the last loss,
-    which may be that of a retransmission, and this arrival, but at most `MOST_ADDED_S` after the loss."""
+    """Return the period, start and length of `fade`, in s, from its first loss to its end. Losses before and
+    after it are added, up to the next transmission that arrived. The end is in the middle between the last
+    loss, which may be that of a retransmission, and this arrival, but at most `MOST_ADDED_S` after the
+    loss."""
     every_s, begins_s, lasts_s = fade
     middle_s = begins_s + lasts_s / 2
     # times relative to the middle of the fade
@@ -91,8 +92,8 @@ def _bounded(fade: tuple[float, float, float], of: Sendings) -> tuple[float, flo
 
 
 def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, float]:
-    """Return the period and the start of fades with the losses `lost_s`: the given ones, or a multiple of
-    `every_s` and its start if nearly all losses are in every second, third or fifth fade."""
+    """Return the period and the start, in s, of fades with the losses `lost_s`: the given ones, or a multiple
+    of `every_s` and its start if nearly all losses are in every second, third or fifth fade."""
     periods = np.floor((lost_s - begins_s) / every_s).astype(np.int64)
     for times in (2, 3, 5):
         counts = np.bincount(periods % times, minlength=times)
@@ -102,9 +103,9 @@ def _multiple(every_s: float, begins_s: float, lost_s: Times) -> tuple[float, fl
 
 
 def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
-    """Return the period, start and length of the recurring fade in which chance is least likely to give as
-    many losses, or None if chance may explain every one. Losses less than a second after one that counted are
-    left out, because a single outage may lose several segments."""
+    """Return the period, start and length, in s, of the recurring fade in which chance is least likely to
+    give as many losses, or None if chance may explain every one. Losses less than a second after one that
+    counted are left out, because a single outage may lose several segments."""
     apart_s = _thinned(lost_s)
     if len(apart_s) < FEWEST:
         return None
@@ -128,8 +129,8 @@ def _surest(lost_s: Times, sent_s: Times) -> tuple[float, float, float] | None:
 def _surest_of(
     every_s: float, apart_s: Times, lost_s: Times, busy_s: Times, by_chance: float
 ) -> tuple[float, tuple[float, float, float] | None]:
-    """Return a score, and the period (`every_s`), start and length of the fade with the highest score, or
-    None. The score is minus the logarithm of an upper bound of the probability that chance gives as many
+    """Return a score, and the period (`every_s`), start and length, in s, of the fade with the highest score,
+    or None. The score is minus the logarithm of an upper bound of the probability that chance gives as many
     losses. `apart_s` are losses at least a second apart, `busy_s` when something was sent, and `by_chance` is
     the share of busy slots that have a loss."""
     best, found = 0.0, None
@@ -169,8 +170,8 @@ def _periods_s(lost_s: Times, apart_s: Times) -> list[Times]:
 
 
 def _near_s(apart_s: Times, frequency: float, step: float) -> Times:
-    """Return the periods near 1 / `frequency` at which the most pairs of `apart_s` are, modulo the period,
-    less than a slot apart, those with the most pairs first."""
+    """Return the periods, in s, near 1 / `frequency` at which the most pairs of `apart_s` are, modulo the
+    period, less than a slot apart, those with the most pairs first."""
     # from one of these periods to the next, the last event moves by half a slot; two steps are a peak's width
     lowest = max(frequency - 2 * step, 1 / LONGEST_S)
     periods_s = 1 / np.arange(lowest, frequency + 2 * step, 2 * frequency * step * SLOT_MS / 1e3)

@@ -121,8 +121,10 @@ def _prediction(suite: Suite, rows: Sequence[Record], look: dict[str, Look]) -> 
         ("prediction when its segment was sent", "at_send"),
     ):
         marks, means = [], []
-        for r in (r for r in ordered if r["estimator"] in shown):
+        for r in ordered:
             e = r["estimator"]
+            if e not in shown:
+                continue
             ratios = suite_rows.error_ratios(suite.series, e, at_send=prefix == "at_send")
             marks += suite_charts.strip_rows(shown[e], e, ratios.names, ratios.values.tolist())
             means += suite_charts.mean_row(shown[e], e, r, f"{prefix}_ratio")
