@@ -57,8 +57,9 @@ class Page:
             found = self.fill(runs, folder)
             text = filled(template, **{**found, "versions": made}) if found else ""
         except (jinja2.UndefinedError, KeyError) as error:
-            lacking = f"the file of runs lacks some that this page needs ({error})"
-            raise UserError(f"{target.name}: {lacking}; --run does them") from error
+            why = f"the page needs what the file of runs lacks ({error}); --run does missing runs"
+            again = "--run --fresh repeats runs that were stored without it"
+            raise UserError(f"{target.name}: {why}, {again}") from error
         if not found:
             raise UserError(f"{target.name}: the file of runs has none for this page")
         figures: Sequence[Figure] = found.get("figures", ())

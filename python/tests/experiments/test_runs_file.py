@@ -134,12 +134,14 @@ def test_a_page_that_lacks_runs_is_refused_in_one_line_and_writes_nothing(tmp_pa
     page = pages.Page(
         str(template), Path("page.md"), lambda *_: [], lambda *_: {"timers": {}, "figures": [drawn]}
     )
-    with pytest.raises(UserError, match=r"page\.md: the file of runs lacks some .*'priced'.*--run does them"):
+    with pytest.raises(
+        UserError, match=r"page\.md: the page needs what the file of runs lacks .*'priced'.*--run --fresh"
+    ):
         page.write([], tmp_path, tmp_path / "out" / "page.md")
     assert not (tmp_path / "out").exists()
 
 
 def test_what_a_page_computes_may_lack_runs_too(tmp_path: Path) -> None:
     page = pages.Page("latency/lab.md.j2", Path("page.md"), lambda *_: [], lambda *_: {"p99": {}["priced"]})
-    with pytest.raises(UserError, match=r"page\.md: the file of runs lacks some .*'priced'"):
+    with pytest.raises(UserError, match=r"page\.md: the page needs what the file of runs lacks .*'priced'"):
         page.write([], tmp_path, tmp_path / "page.md")
