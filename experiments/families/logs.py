@@ -13,14 +13,12 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from experiments.lib.batches import Figures
 from experiments.lib.runs import Floats, Run
-from experiments.lib.statistics import Drawn, interval
-from tcplearn.output.numbers import ratio
+from experiments.lib.statistics import Drawn, Ratio, interval
 from tcplearn.simulate.interval import mean_interval
 
 STOCK = "stock"
@@ -50,17 +48,6 @@ def keep(measured: Mapping[str, float]) -> Figures:
 
 def family_of(path: str) -> str:
     return path.rpartition("-")[0]
-
-
-class Ratio(NamedTuple):
-    """A ratio and both ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return "{} ({}-{})".format(*map(ratio, self))
 
 
 class Paths:

@@ -15,8 +15,8 @@ from experiments.latency.tables import Row
 from experiments.lib.batches import Batch, Figures, SimulatedRuns
 from experiments.lib.pages import Figure, scenarios
 from experiments.lib.runs import Run
-from experiments.lib.statistics import Drawn, how, interval, spread, verdict
-from tcplearn.output.numbers import counted, ratio
+from experiments.lib.statistics import Drawn, Ratio, how, interval, spread, verdict
+from tcplearn.output.numbers import counted
 from tcplearn.simulate.interval import ratio_interval
 
 TIMERS = (*STATIC, "thin linear", "no probes", *OURS)
@@ -93,11 +93,12 @@ def overloaded(runs: Sequence[Run]) -> dict[str, ByTimer]:
     return _by_path([run for run in runs if "requests" not in run.metrics])
 
 
-def compared(queue: ByTimer, timer: str, name: str) -> tuple[float, float, float] | None:
+def compared(queue: ByTimer, timer: str, name: str) -> Ratio | None:
     """Returns the geometric mean over runs of the ratio of the metric `name` under `timer` to that under
     Linux's own timer at one overloaded queue, with its interval; None if a run has a zero."""
     ours, stock = ([run.metrics[name] for run in queue[of]] for of in (timer, STOCK))
-    return ratio_interval(ours, stock, 0.95)
+    found = ratio_interval(ours, stock, 0.95)
+    return Ratio(*found) if found else None
 
 
 def fill(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
@@ -164,16 +165,16 @@ def _queue_criteria(queues: Mapping[str, ByTimer]) -> Iterator[Row]:
         for timer in OURS:
             found = {path: of for path, queue in some.items() if (of := compared(queue, timer, name))}
             worst = (min if at_least else max)(found, key=lambda path: found[path][0])
-            value, low, high = found[worst]
+            _, low, high = found[worst]
             kept, broken = (low >= limit, high < limit) if at_least else (high <= limit, low > limit)
             said = "met" if kept else "missed" if broken else "undecided"
-            row.append(f"{ratio(value)} ({ratio(low)}-{ratio(high)}): {said}, {worst}")
+            row.append(f"{found[worst]}: {said}, {worst}")
         yield row
 
 
 def _over_stock(queue: ByTimer, timer: str, name: str) -> str:
     if found := compared(queue, timer, name):
-        return "{} ({}-{})".format(*map(ratio, found))
+        return str(found)
     return f"{metric(queue[timer], name).mean():,.0f} a run"
 
 

@@ -55,13 +55,13 @@ class Page:
         template, made = ROOT / "experiments" / self.template, versions_table(versions(runs))
         try:
             found = self.fill(runs, folder)
-            text = filled(template, **{**found, "versions": made}) if found else ""
+            if not found:
+                raise UserError(f"{target.name}: the file of runs has none for this page")
+            text = filled(template, **{**found, "versions": made})
         except (jinja2.UndefinedError, KeyError) as error:
             why = f"the page needs what the file of runs lacks ({error}); --run does missing runs"
             again = "--run --fresh repeats runs that were stored without it"
             raise UserError(f"{target.name}: {why}, {again}") from error
-        if not found:
-            raise UserError(f"{target.name}: the file of runs has none for this page")
         figures: Sequence[Figure] = found.get("figures", ())
         for figure in figures:
             make_directory((target.parent / figure.file).parent)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,10 +35,20 @@ def interval(drawn: Floats) -> tuple[float, float]:
     return low, high
 
 
+class Ratio(NamedTuple):
+    """A ratio and both ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return "{} ({}-{})".format(*map(ratio, self))
+
+
 def spread(of: Drawn) -> str:
     """Returns, as text, a ratio with its 95 % bootstrap interval."""
-    low, high = interval(of[1])
-    return f"{ratio(of[0])} ({ratio(low)}-{ratio(high)})"
+    return str(Ratio(of[0], *interval(of[1])))
 
 
 def how(limit: float, drawn: Floats) -> str:
